@@ -187,19 +187,15 @@ def test_expressions_in_texts_of_several_lines_leave_the_text_as_it_is(walk: Eng
 # --- Where it runs ----------------------------------------------------------------------------------------------------
 
 
-def test_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_what_is_missing_or_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr(engine, "_server_of", engine._server_of.__wrapped__)
     assert engine.missing() == "the packages of tests/support/actions_engine need node and npm"
     with pytest.raises(pytest.skip.Exception, match="need node and npm"):
         engine.complaints("on: push")
-
-
-def test_it_says_that_packages_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("shutil.which", lambda name: name)
     monkeypatch.setattr(node, "CACHE", tmp_path)
     monkeypatch.setattr(node, "INSTALL", ("sh", "-c", "echo 'npm error code ENOTFOUND' >&2; exit 1"))
-    monkeypatch.setattr(engine, "_server_of", engine._server_of.__wrapped__)
     assert "npm cannot fetch the packages of" in engine.missing()
 
 

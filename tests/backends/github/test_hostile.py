@@ -167,16 +167,11 @@ Is it shipped?
 - YES: STOP "100% \\\\ {{note}}, {{note}} and {{note}} %s"
 - NO: COMPLETE
 """
-ANOTHER_STOP = COMMAND.replace("FAIL: COMPLETE", 'FAIL: STOP "Not shipped: {{note}}"')
 
 
-@pytest.mark.parametrize(
-    ("step", "summary"),
-    [(COMMAND, True), pytest.param(ANOTHER_STOP, False, marks=pytest.mark.soak), (QUESTION, True)],
-    ids=["native", "several ends", "calling"],
-)
-def test_a_message_shows_a_long_input_three_times(step: str, summary: bool, tmp_path: Path, walk: Engine) -> None:
-    workflow = text_of(tmp_path, DOCUMENT + step, {"checkout": False, "runtime": "inline", "summary": summary})
+@pytest.mark.parametrize("step", [COMMAND, QUESTION], ids=["native", "calling"])
+def test_a_message_shows_a_long_input_three_times(step: str, tmp_path: Path, walk: Engine) -> None:
+    workflow = text_of(tmp_path, DOCUMENT + step, {"checkout": False, "runtime": "inline", "summary": True})
     note = "%x" * ((LONGEST - 100) // 2)
     run = walk(workflow, inputs={"note": note})
     if step == QUESTION:

@@ -9,7 +9,7 @@ import pytest
 
 from backends.github.yaml.pins import Pin, pins
 from tests.backends.github.pins import newest
-from tests.backends.github.walking import Engine, written
+from tests.backends.github.walking import Engine
 from tests.support import actions_engine as engine
 from tests.support.github import act, lint
 from tests.support.github.compiling import parsed
@@ -145,9 +145,11 @@ CALLED = ["called open", "called close", "called other"]
 
 
 def test_the_tools_that_read_workflows_know_anchors(tmp_path: Path) -> None:
-    assert findings([written(tmp_path, SHARED)]) == []
+    assert findings([write(tmp_path / "workflow.yml", SHARED)]) == []
     for old, new, found in (('"called $CALL"', "$CALL", "SC2086"), ("*rdc", "*none", "none")):
-        assert found in str(findings([written(tmp_path, SHARED.replace(old, new))])), "the script is looked at"
+        assert found in str(findings([write(tmp_path / "workflow.yml", SHARED.replace(old, new))])), (
+            "the script is looked at"
+        )
 
 
 def test_an_alias_is_the_script_that_it_stands_for(walk: Engine, tmp_path: Path) -> None:

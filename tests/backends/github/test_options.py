@@ -261,16 +261,13 @@ def test_only_these_authors_start_a_run(others: list[str], event: str, subject: 
 
 def test_events_without_an_author_start_a_run_as_before(tmp_path: Path) -> None:
     options = {"on": ["issue_comment", "workflow_dispatch", "push"], "if-author": TRUSTED, "checkout": False}
+    (job,) = parsed(text_of(tmp_path, COMMAND, {"on": "issue_comment"}))["jobs"].values()
+    assert "if" not in job, "without the option there is no condition"
     workflow = text_of(tmp_path, COMMAND, options)
     for event in ("workflow_dispatch", "push"):
         env = {"LOG": str(tmp_path / "log")}
         assert engine.run(tmp_path, workflow, history=tmp_path / event, event=event, env=env).conclusion == "success"
     assert (tmp_path / "log").read_text(encoding="utf-8") == "ran\nran\n"
-
-
-def test_jobs_have_no_condition_without_the_option(tmp_path: Path) -> None:
-    (job,) = parsed(text_of(tmp_path, COMMAND, {"on": "issue_comment"}))["jobs"].values()
-    assert "if" not in job
 
 
 @pytest.mark.parametrize(

@@ -84,9 +84,3 @@ def shown(folder: Path) -> list[str]:
     """The parts of the file `$FOLDER/shown`, each of which ends with `|`."""
     path = folder / "shown"
     return path.read_bytes().decode().split("|")[:-1] if path.exists() else []
-
-
-def written(folder: Path, workflow: str) -> Path:
-    path = folder / "workflow.yml"
-    path.write_text(workflow, encoding="utf-8")
-    return path
