@@ -123,13 +123,6 @@ def test_a_run_with_everything(tmp_path: Path) -> None:
     assert "| 3b Step 3b | OK |" in done.summary
 
 
-def test_the_limit_ends_a_run(tmp_path: Path) -> None:
-    endless = program(node("1", Agent("", text("Go")), to("1")), limit=2)
-    done = run(tmp_path, compiled(endless, OPTIONS), {})
-    assert ended(done) == "STOP 1: the limit of 2 steps was reached"
-    assert (len(log(tmp_path)), done.conclusion) == (2, "failure")
-
-
 def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> None:
     task = bash('echo "$RDC_ATTEMPT" >> "$FOLDER/tries"; [ "$RDC_ATTEMPT" = 2 ] || exec sleep 60')
     made = program(retried("1", task, 3, settings=Settings(timeout=1, delay=1)), counters=(TRIES,), limit=9)

@@ -196,17 +196,19 @@ def test_agents_get_nothing_that_the_runner_believes(tmp_path: Path) -> None:
     assert not {f"GITHUB_{name}" for name in forbidden} & set(env)
 
 
-def test_secrets_are_masked_in_answers_and_never_saved(tmp_path: Path) -> None:
+def test_secrets_are_masked_from_the_moment_they_are_read_and_never_saved(tmp_path: Path) -> None:
     made = program(
         node("1", Agent("", text("One")), to("2", do=[Keep("x")])),
-        node("2", sh('echo "v=$KEY" > "$RDC_OUTPUT"'), to("3", do=[Keep("v", "output", "v")])),
-        node("3", Ask("input", text("?")), to(COMPLETE)),
+        node("2", sh('echo "v=a $KEY b" > "$RDC_OUTPUT"'), to("3", do=[Keep("v", "output", "v")])),
+        node("3", sh('echo "$V" > "$FOLDER/shown"'), to("4"), variables=(Variable("V", "v"),)),
+        node("4", Ask("input", text("?")), to(COMPLETE)),
         slots=("x", "v"),
     )
-    options = {**OPTIONS, "secrets": ["KEY"]}
-    done = run(tmp_path, compiled(made, options), {"1": ["the key is sesame-open"]}, secrets={"KEY": "sesame-open"})
+    workflow, answers = compiled(made, {**OPTIONS, "secrets": ["KEY"]}), {"1": ["the key is sesame-open"]}
+    done = run(tmp_path, workflow, answers, secrets={"KEY": "sesame-open"})
     steps = {step.id: step.outcome for step in done.jobs["runbook"].steps}
-    assert (steps["close"], ended(done)) == ("success", "WAITING 3"), done.log
+    assert (steps["close"], ended(done)) == ("success", "WAITING 4"), done.log
+    assert (tmp_path / "shown").read_text() == "a *** b\n"
     files = [path.read_bytes() for path in (tmp_path / "history").rglob("*") if path.is_file()]
     assert files
     assert not any(b"sesame" in content for content in files), "an output has *** in its place"
