@@ -43,6 +43,11 @@ def test_an_issue_has_the_question_the_replies_and_their_commands(tmp_path: Path
     assert f"\nNO: STOP Not wanted\n    {command}\n" in issue["body"]
 
 
+def test_a_run_that_comes_to_no_question_opens_no_issue(tmp_path: Path) -> None:
+    document = command("1. Build", "exit 1", "FAIL: STOP") + question("2. Good?", "", "YES: COMPLETE", "NO: STOP")
+    assert Run(tmp_path, f"# A\n\n{document}", NOTIFIED)().jobs["notify_issue"].result == "skipped"
+
+
 def test_the_run_that_continues_closes_the_issue_and_opens_the_next(tmp_path: Path) -> None:
     run = Run(tmp_path, DOCUMENT, NOTIFIED)
     run()
@@ -76,14 +81,6 @@ def test_runs_with_several_jobs_open_an_issue_too(tmp_path: Path) -> None:
     assert [one["title"] for one in issues(run)] == ["A waits at 3. Does it work?"]
     assert run(resume="1", answers="yes").exit_code == 0
     assert issues(run) == []
-
-
-def test_a_run_without_a_question_opens_none(tmp_path: Path) -> None:
-    document = (
-        "# A\n\n" + command("1. Build", "exit 1", "FAIL: STOP") + question("2. Good?", "", "YES: COMPLETE", "NO: STOP")
-    )
-    ran = Run(tmp_path, document, NOTIFIED)()
-    assert ran.jobs["notify_issue"].result == "skipped"
 
 
 def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow(tmp_path: Path) -> None:

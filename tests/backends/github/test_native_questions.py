@@ -91,18 +91,14 @@ def test_other_questions_are_for_people_who_answer(document: str, clause: str, t
     assert "answers:" in made.text
 
 
-def test_reviewers_give_no_value(tmp_path: Path) -> None:
-    """An agent cannot either, so the remedy does not name it."""
-    (refused,) = compiled(tmp_path, f"---\nrdc:\n  steps: {{2: {{asks: TICKET}}}}\n---\n{DOCUMENT}").diagnostics
-    assert refused.code == "RD520"
-    assert refused.message.endswith(": step 2 asks for text or a choice")
-    assert refused.help == "use `prompts: answers`"
-
-
-def test_one_refusal_has_all_reasons(tmp_path: Path) -> None:
+def test_one_refusal_has_all_reasons_and_a_remedy(tmp_path: Path) -> None:
     document = DOCUMENT.replace("NO: STOP Later", "NO: GOTO 3").replace("FAIL: STOP Broken", "FAIL: GOTO Other")
     (refused,) = compiled(tmp_path, document + "\n## Other\n\n- YES: GOTO 3\n- NO: STOP\n").diagnostics
     assert "step 2 continues after NO; step Other asks in a loop" in refused.message
+    (refused,) = compiled(tmp_path, f"---\nrdc:\n  steps: {{2: {{asks: TICKET}}}}\n---\n{DOCUMENT}").diagnostics
+    assert refused.code == "RD520"
+    assert refused.message.endswith(": step 2 asks for text or a choice")
+    assert refused.help == "use `prompts: answers`", "an agent gives no value either"
 
 
 FIRST = "## 1. Begin?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
