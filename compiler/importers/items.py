@@ -425,7 +425,7 @@ class Items:
         first = words.sentences(piece.plain)[0]
         is_named = first.endswith(":") and len(first.split()) > 2 and not words.condition(first)
         is_named &= not (words.instruction(piece.plain) or words.is_statement(first) or "output" in first.lower())
-        self.hint = markup.cut(first.rstrip(":")) if is_named else ""
+        self.hint = sections.label_of(piece.text) or (markup.cut(first.rstrip(":")) if is_named else "")
         if read_block("", code).opens:
             self.machine.shell = piece.line
         self._command(Block("show", f"{code}\n", why="the command is in a sentence"), piece.line)
@@ -463,7 +463,7 @@ def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
     if why := next(filter(None, (_why_limited(one, code) for one in (*near, *comments))), ""):
         return why
     names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
-    return "a comment in it names a case or an example" if names_case else ""
+    return "a comment in it names a case, an example or a task" if names_case else ""
 
 
 def _why_limited(text: str, code: str) -> str:

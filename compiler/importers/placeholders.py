@@ -44,11 +44,11 @@ _OPEN_IN_STRING = Regex(
     r"|\buser:(?:pw|pass(?:word)?)@|=[\"']<[^<>\"'\n]+>[\"']|\S[ \t]+#[ \t]*(?i:adjust|change|edit|replace)\b"
     r"|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|(?<=[\"'])\.{3}|\*{4}|/[A-Z_]{3,}[?]"
     r"|\"(?:\w+_)?(?P<key>[a-z]+)\": ?\"(?=[A-Z_]+\")(?i:(?P=key))|(?<![$\w{])TARGET_[A-Z]+\b(?!=)"
-    r"|--(?:[a-z]+-)*(?P<word>[a-z]+)(?:-[a-z]+)*[= ](?=[A-Z]+\b)(?i:(?P=word))\b"
+    r"|--(?:[a-z]+-)*(?P<word>[a-z]+)(?:-[a-z]+)*[= ](?:[A-Z]+_)?(?=[A-Z]+\b)(?i:(?P=word))\b"
 )
 _SAMPLE = Regex(
     r"path[-/_]to[-/_]|(?<![\w./-])/path/|/c/Users/|\bexample\.(?:com|org|net)\b|(?<![\w.-])foo(?:bar)?(?![\w.-])"
-    r"|(?<!ersion=)(?<!ersion: )(?<!ersion )(?<!\d)20\d\d-\d\d-\d\d|\bVERSION=[\"']?v?\d|#\d+[\"']"
+    r"|(?<!ersion=)(?<!ersion: )(?<!ersion )(?<!\d)20\d\d-\d\d-\d\d|\bVERSION=[\"']?v?\d|\b(?:Closes|Fixes) #\d"
     r"|\b(?:bump|checkout|deploy|push|release|restore|roll-?back|switch|tag|upgrade)\b[^\n;|&]{0,200}?"
     r"(?<=[\s\"'=:/-])(?:v?\d+\.\d+\.\d+|v\d+\.\d+)(?!\.?\d)|\bgit (?:checkout -b|switch -c) [^\s$<{]*\d"
     r"|(?<![\w./-])(?:data|document|file|input|output|sample|template)\.[a-z]{3,4}\b"
@@ -56,9 +56,6 @@ _SAMPLE = Regex(
     r"|-[0-9a-f]{8,10}-[a-z0-9]{5}\b|(?<=\s)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}(?=\s|$)"
 )
 """Matches a path, an address, a version, a date, a pod or an identifier that only an example has."""
-_NAMES = Regex(r"(?<!-e )(?<!--env )(?<=[ =])[A-Z]{2,}(?:_[A-Z]+)+(?=\s|$)", re.MULTILINE)
-_USES_NAMES_WORDS = "[ [[ case declare echo export for grep local printenv read unset"
-_USES_NAMES = frozenset(_USES_NAMES_WORDS.split())
 
 
 class Found(Struct, frozen=True):
@@ -89,8 +86,7 @@ def why_open(code: str) -> str:
     outer = shell_text(plain, all_words=True)
     if EMPTY.search(shell_text(code, all_words=True)) or _OPEN.search(outer) or _OPEN_IN_STRING.search(plain):
         return "it has a placeholder that no input replaces"
-    is_name = any(one.name in _USES_NAMES for one in read_commands(plain).commands)
-    return "" if is_name or not _NAMES.search(outer) else "it has a word in capitals that may stand for something"
+    return ""
 
 
 def find(code: str, words: Iterable[str]) -> Found:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from compiler.importers.commands import HARM
 from compiler.text.regex import Regex
 
 _VERBS_WORDS = """
@@ -213,24 +214,16 @@ is_ordered = _opens(
 is_in_series = _has(r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
 """Whether plain text asks for one of several things in an order."""
 
-_DESCRIBES = Regex(
-    r"(?i)(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
-    r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b"
-)
-_PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
 is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
-_GERUND = Regex(r"(?!staging \w+\W*$)(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 is_statement = _opens(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b"
 )
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
-_IS = Regex(r"(?i)(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b")
 obliges = _has(r"\b(?:must|need to|needs to|have to|has to)\b")
 """Whether plain text names a duty."""
-_EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
 follows = _opens(
     r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
@@ -252,7 +245,6 @@ is_automatic = _has(
 """Whether plain text ends with commands that a program or someone else runs."""
 moves_on = _opens(r"(?:and )?(?:then|next|after (?:that|this|which)|afterwards|finally|lastly|now)\b")
 """Whether plain text starts with the next thing to do, after a case above it."""
-_PROCEEDS = Regex(r"(?i)\botherwise,? (?:continue|proceed)\b[^.]*:\W*$")
 goes_on = _opens(r"(?:and|then|after (?:that|this|which)|afterwards|once|also)\b")
 """Whether plain text continues what the text above it asks to do."""
 offers_ways = _has(
@@ -268,14 +260,9 @@ _BY_HAND = Regex(
 _NEXT = Regex(r"(?i)(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use|you(?:['’]ll| will))\b)")
 _MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
-_HARM = Regex(
-    r"(?i)\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down"
-    r"|wipe|uninstall|upload|rotate|renew|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
-)
-_LOOKS = Regex(
-    r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"
-    r"|verify|view)\b"
-)
+_PLAIN = Regex(r"(?<![\w./-])[a-z]+(?![\w./-])")
+_LOOKS = frozenset(["check", "confirm", "describe", "find", "get", "inspect", "list", "look", "make", "print", "read"])
+_LOOKS |= {"review", "see", "show", "test", "validate", "verify", "view"}
 puts = _has(
     r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
     r"|replace|run|save|set|type|update|use|write)\b",
@@ -359,7 +346,6 @@ def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
-    found = [] if _PROCEEDS.search(text) else found
     case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
     named = [one for one in (text, label[1] if label else "") if is_variant(one)]
@@ -457,43 +443,27 @@ def is_by_hand(sentence: str) -> bool:
 
 def does_harm(text: str) -> bool:
     """Return whether plain text asks to delete, restart or publish something, not only to look at it."""
-    return _HARM.search(text) is not None and _LOOKS.match(text) is None
+    found = _PLAIN.findall(text.lower())
+    return not HARM.isdisjoint(found) and found[0] not in _LOOKS
 
 
 def is_fact(text: str) -> bool:
-    """Return whether plain text starts like a fact: an article, a pronoun, a third person or a gerund, or `Tea is`."""
+    """Return whether plain text starts like a fact, with an article or a pronoun."""
     rest = case_of(text)[1]
-    return (is_statement(rest) and not obliges(rest)) or _describes(rest)
-
-
-def _describes(text: str) -> bool:
-    """Return whether text is about what a program does; a subject such as `Anna` is a person with a task."""
-    if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
-        stem = gerund["stem"].lower()
-        return bool({stem, f"{stem}e", stem[:-1]} & _VERBS)
-    if _IS.match(text) and not imperative(text):
-        return True
-    found = _DESCRIBES.match(text)
-    if not found or (found["subject"] or "a")[0].isupper() or imperative(text) or found["verb"].lower().endswith("ss"):
-        return False
-    verb = found["verb"].lower()
-    return not found["subject"] or bool({verb[:-1], verb[:-2]} & _VERBS) or verb in {"is", "has", "does"}
+    return is_statement(rest) and not obliges(rest)
 
 
 def demands(sentence: str) -> bool:
-    """Return whether a sentence asks for something, also as `Before you bake, state the plan` or `Rate each cake`."""
+    """Return whether a sentence asks for something, also as `Before you bake, state the plan`."""
     found = _DEMAND.fullmatch(sentence)
-    each = _EACH.match(sentence)
-    is_each = each is not None and not is_fact(sentence) and each["verb"][-1:].lower() not in {"s", "g"}
-    if is_each or (found and found["verb"]):
+    if found and found["verb"]:
         return True
     return bool(imperative(found["what"] if found else sentence, purposes=False))
 
 
 def acts(text: str) -> bool:
-    """Return whether plain text has an instruction, or the task of a person, such as `Anna checks the stock`."""
-    person = _PERSON.match(text)
-    return bool(instruction(text)) or (person is not None and person["verb"].lower() in _VERBS)
+    """Return whether plain text has an instruction."""
+    return bool(instruction(text))
 
 
 def asks(text: str) -> bool:

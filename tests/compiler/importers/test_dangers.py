@@ -62,7 +62,7 @@ def kind(code: str) -> str:
         "tea restore --to 2026-01-02T10:00:00Z",
         "gh pr create --body 'Closes #1'",
         "tea sync --pot-id POT",
-        "tea sync --key TEA_INTENT",
+        "tea sync --hot-pot HOT_POT",
         "tea set 'POT_X=hot'",
         "tea set MILK='...pot...'",
         'curl shop -d \'{"tea_title":"TITLE"}\'',
