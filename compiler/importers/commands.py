@@ -119,8 +119,8 @@ apply autoremove bump cherrypick clean cleanup comment cordon dd decommission de
 deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb
 groupdel halt iptables kill killall mask merge migrate mkfs mongorestore overwrite parted passwd patch pkill poweroff
 promote prune publish purge push quarantine rebase reboot recreate release reload remove renew replace rerun reset
-restart restore revoke rm rmdir rollback rollout rotate scale shred shutdown stop switchover terminate truncate undo uninstall
-unlink unregister upgrade upload userdel usermod wipe wipefs
+restart restore revoke rm rmdir rollback rollout rotate scale shred shutdown stop switchover terminate truncate undo
+uninstall unlink unregister upgrade upload userdel usermod wipe wipefs
 """)
 _HARM_FLAG = Regex(
     r"--(?:delete|force|overwrite|prune|purge|hard|regenerate|remove|restart|rotate|stop|write)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"

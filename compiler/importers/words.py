@@ -214,6 +214,7 @@ is_ordered = _opens(
 is_in_series = _has(r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
 """Whether plain text asks for one of several things in an order."""
 
+_PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
 is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
 
@@ -224,6 +225,7 @@ is_statement = _opens(
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
 obliges = _has(r"\b(?:must|need to|needs to|have to|has to)\b")
 """Whether plain text names a duty."""
+_EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
 follows = _opens(
     r"(?:this|that|these|it|you (?:should|will|can|may|might)|the (?:output|result|command|response|above)|expected"
     r"|output|result|in this case|example output|if (?:the output|the result|you see|this|it|successful|everything))\b",
@@ -245,6 +247,7 @@ is_automatic = _has(
 """Whether plain text ends with commands that a program or someone else runs."""
 moves_on = _opens(r"(?:and )?(?:then|next|after (?:that|this|which)|afterwards|finally|lastly|now)\b")
 """Whether plain text starts with the next thing to do, after a case above it."""
+_PROCEEDS = Regex(r"(?i)\botherwise,? (?:continue|proceed)\b[^.]*:\W*$")
 goes_on = _opens(r"(?:and|then|after (?:that|this|which)|afterwards|once|also)\b")
 """Whether plain text continues what the text above it asks to do."""
 offers_ways = _has(
@@ -261,7 +264,7 @@ _NEXT = Regex(r"(?i)(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continu
 _MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
 _PLAIN = Regex(r"(?<![\w./-])[a-z]+(?![\w./-])")
-_LOOKS = frozenset(["check", "confirm", "describe", "find", "get", "inspect", "list", "look", "make", "print", "read"])
+_LOOKS = frozenset(["check", "confirm", "describe", "find", "get", "inspect", "list", "look", "print", "read"])
 _LOOKS |= {"review", "see", "show", "test", "validate", "verify", "view"}
 puts = _has(
     r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
@@ -346,6 +349,7 @@ def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
+    found = [] if _PROCEEDS.search(text) else found
     case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
     named = [one for one in (text, label[1] if label else "") if is_variant(one)]
@@ -454,16 +458,19 @@ def is_fact(text: str) -> bool:
 
 
 def demands(sentence: str) -> bool:
-    """Return whether a sentence asks for something, also as `Before you bake, state the plan`."""
+    """Return whether a sentence asks for something, also as `Before you bake, state the plan` or `Rate each cake`."""
     found = _DEMAND.fullmatch(sentence)
-    if found and found["verb"]:
+    each = _EACH.match(sentence)
+    is_each = each is not None and not is_fact(sentence) and each["verb"][-1:].lower() not in {"s", "g"}
+    if is_each or (found and found["verb"]):
         return True
     return bool(imperative(found["what"] if found else sentence, purposes=False))
 
 
 def acts(text: str) -> bool:
-    """Return whether plain text has an instruction."""
-    return bool(instruction(text))
+    """Return whether plain text has an instruction, or the task of a person, such as `Anna checks the stock`."""
+    person = _PERSON.match(text)
+    return bool(instruction(text)) or (person is not None and person["verb"].lower() in _VERBS)
 
 
 def asks(text: str) -> bool:
