@@ -114,7 +114,7 @@ _WAITS = Regex(
     r"|(?:.*[ :])?(?:serve|watch|live|port-forward|runserver|http\.server|livereload|bootRun|storybook) "
 )
 
-HARM = _set("""
+_HARM = _set("""
 apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete demote deploy
 deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb
 groupdel halt iptables kill killall mask merge migrate mkfs mongorestore overwrite parted passwd patch pkill poweroff
@@ -478,11 +478,11 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
     started = (word for word in rest if word not in _LAUNCHERS | {"run"} and not word.startswith("-"))
     script = next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
     named = {*_PARTS.findall(name), *_PARTS.findall(script)}
-    if _CHANGES.match(line) or (HARM & named and not named & _LOOKS):
+    if _CHANGES.match(line) or (_HARM & named and not named & _LOOKS):
         return True
     for word in plain:
         parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)
-        if HARM & set(parts if len(parts) < 3 or " " in word else parts[:1]):
+        if _HARM & set(parts if len(parts) < 3 or " " in word else parts[:1]):
             return True
         if word in _SHOWS and name not in _FILES:
             return False

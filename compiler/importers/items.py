@@ -425,7 +425,7 @@ class Items:
         first = words.sentences(piece.plain)[0]
         is_named = first.endswith(":") and len(first.split()) > 2 and not words.condition(first)
         is_named &= not (words.instruction(piece.plain) or words.is_statement(first) or "output" in first.lower())
-        self.hint = sections.label_of(piece.text) or (markup.cut(first.rstrip(":")) if is_named else "")
+        self.hint = markup.cut(first.rstrip(":")) if is_named else ""
         if read_block("", code).opens:
             self.machine.shell = piece.line
         self._command(Block("show", f"{code}\n", why="the command is in a sentence"), piece.line)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from compiler.importers.commands import HARM
 from compiler.text.regex import Regex
 
 _VERBS_WORDS = """
@@ -214,15 +213,21 @@ is_ordered = _opens(
 is_in_series = _has(r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
 """Whether plain text asks for one of several things in an order."""
 
+_DESCRIBES = Regex(
+    r"(?i)(?:(?P<subject>[\w.-]+) )?(?P<verb>[a-z]+s) "
+    r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b"
+)
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
 is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
 """Whether a heading announces steps in an order, even if they are nouns."""
+_GERUND = Regex(r"(?!staging \w+\W*$)(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
 is_statement = _opens(
     r"(?:the|a|an|this|that|these|those|it|its|they|there|you|your|we|our|i|he|she|each|every|some|all|both)\b"
 )
 """Whether plain text starts with an article or a pronoun."""
 _DEMAND = Regex(r"before [^.,]+, (?P<what>(?P<verb>state|explain|answer|summarize)?.+)", re.IGNORECASE)
+_IS = Regex(r"(?i)(?!(?:if|when|once|unless|after|before)\b)(?:[\w.'/-]+ ){1,4}(?:is|are|was|has|have|will be)\b")
 obliges = _has(r"\b(?:must|need to|needs to|have to|has to)\b")
 """Whether plain text names a duty."""
 _EACH = Regex(r"(?P<verb>[a-z]+) (?:\w+ )?each\b", re.IGNORECASE)
@@ -263,9 +268,14 @@ _BY_HAND = Regex(
 _NEXT = Regex(r"(?i)(?:then|next|now|finally|lastly),? (?!(?:run|proceed|continue|see|use|you(?:['’]ll| will))\b)")
 _MAY = Regex(r"(?:you|we) (?:can|could|may|might)\b|let's\b", re.IGNORECASE)
 _ASKS = Regex(r"(?:check|verify|wait|ensure|confirm|make sure|validate|if)\b", re.IGNORECASE)
-_PLAIN = Regex(r"(?<![\w./-])[a-z]+(?![\w./-])")
-_LOOKS = frozenset(["check", "confirm", "describe", "find", "get", "inspect", "list", "look", "print", "read"])
-_LOOKS |= {"review", "see", "show", "test", "validate", "verify", "view"}
+_HARM = Regex(
+    r"(?i)\b(?:delete|remove|restart|reboot|stop|drain|kill|push|publish|release|deploy|purge|drop|destroy|shut ?down"
+    r"|wipe|uninstall|upload|rotate|renew|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
+)
+_LOOKS = Regex(
+    r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"
+    r"|verify|view)\b"
+)
 puts = _has(
     r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
     r"|replace|run|save|set|type|update|use|write)\b",
@@ -447,14 +457,27 @@ def is_by_hand(sentence: str) -> bool:
 
 def does_harm(text: str) -> bool:
     """Return whether plain text asks to delete, restart or publish something, not only to look at it."""
-    found = _PLAIN.findall(text.lower())
-    return not HARM.isdisjoint(found) and found[0] not in _LOOKS
+    return _HARM.search(text) is not None and _LOOKS.match(text) is None
 
 
 def is_fact(text: str) -> bool:
-    """Return whether plain text starts like a fact, with an article or a pronoun."""
+    """Return whether plain text starts like a fact: an article, a pronoun, a third person or a gerund, or `Tea is`."""
     rest = case_of(text)[1]
-    return is_statement(rest) and not obliges(rest)
+    return (is_statement(rest) and not obliges(rest)) or _describes(rest)
+
+
+def _describes(text: str) -> bool:
+    """Return whether text is about what a program does; a subject such as `Anna` is a person with a task."""
+    if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
+        stem = gerund["stem"].lower()
+        return bool({stem, f"{stem}e", stem[:-1]} & _VERBS)
+    if _IS.match(text) and not imperative(text):
+        return True
+    found = _DESCRIBES.match(text)
+    if not found or (found["subject"] or "a")[0].isupper() or imperative(text) or found["verb"].lower().endswith("ss"):
+        return False
+    verb = found["verb"].lower()
+    return not found["subject"] or bool({verb[:-1], verb[:-2]} & _VERBS) or verb in {"is", "has", "does"}
 
 
 def demands(sentence: str) -> bool:

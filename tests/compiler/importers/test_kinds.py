@@ -46,8 +46,8 @@ def test_a_page_whose_sections_are_mostly_text_is_refused() -> None:
 
 def test_a_numbered_heading_among_instructions_is_a_step() -> None:
     page = "# Page\n\n## 1. Find the cup\n\n- Look.\n\n## 2. Colors\n\nIf no name is given, use blue.\n\n"
-    made = draft(f"{page}## 3. Fill it\n\n{block('true')}")
-    assert made.plain_titles == ["Find the cup", "Colors", "Fill it"]
+    made = draft(f"{page}## 3. Clean it\n\n{block('true')}")
+    assert made.plain_titles == ["Find the cup", "Colors", "Clean it"]
 
 
 def test_a_numbered_chapter_of_facts_is_no_step() -> None:
