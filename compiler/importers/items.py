@@ -36,7 +36,6 @@ EXPECTED = "Expected output:"
 UNSURE = "it may be a fact, not an instruction"
 
 _ENDLESS = "the text is about a command that doesn't end"
-_LIMITED = "the text limits the command, or expects it to fail"
 _SHORT, _FEW = 8, 3
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
 _CAUSES = Regex(r"(?i)\W*(?:common|possible|known|typical|potential|likely) (?:\w+ ){0,2}\w*(?:s|fixes)\b")
@@ -473,7 +472,7 @@ def _why_limited(text: str, code: str) -> str:
         return "the text is about another person or machine"
     if words.asks_to_replace(text) and not (found := find(code, ())).names and not found.reads:
         return "the text asks to replace a part of it"
-    return _LIMITED if words.is_limited(text) else ""
+    return "the text limits the command, or expects it to fail" if words.is_limited(text) else ""
 
 
 def _asks_any(lead: Sequence[Text]) -> bool:

@@ -109,8 +109,7 @@ enters_machine = _has(
 """Whether plain text asks to open a shell on another machine."""
 _EXAMPLE = Regex(
     r"(?i)\b(?:examples?|fall-?back|alternative)\b|^for (?!each|every|all\b)|\bonly(?: (?:after|once)\b|\W*$)"
-    r"|^(?:or|option \w)\b|\bthen(?: [^.]*)?:$|\bthen$"
-    r"|\bin (?:another|the (?:other|source|target)) \w"
+    r"|^(?:or|option \w)\b|\bthen(?: [^.]*)?:$|\bthen$|\bin (?:another|the (?:other|source|target)) \w"
     r"|^run (?:only|specific|a single)\b|\b(?:a|with) (?:custom|specific)\b|^(?:custom|default)\b"
 )
 _KIND = (
