@@ -52,7 +52,7 @@ _SAMPLE = Regex(
     r"|\b(?:bump|checkout|deploy|push|release|restore|roll-?back|switch|tag|upgrade)\b[^\n;|&]{0,200}?"
     r"(?<=[\s\"'=:/-])(?:v?\d+\.\d+\.\d+|v\d+\.\d+)(?!\.?\d)|\bgit (?:checkout -b|switch -c) [^\s$<{]*\d"
     r"|(?<![\w./-])(?:data|document|file|input|output|sample|template)\.[a-z]{3,4}\b"
-    r"|(?<![\w./-])(?:[Mm]y-?(?:[Aa]pp|[Pp]roject|[Ss]ervice)|some-[a-z]+)\b|\b[A-Z]+_[XYZ]=|_OLD\b|\b[A-Z]\w*[a-z]Name\b"
+    r"|(?<![\w./-])(?:(?i:my-?(?:app|project|service))|some-[a-z]+)\b|\b[A-Z]+_[XYZ]=|_OLD\b|\b[A-Z]\w*[a-z]Name\b"
     r"|-[0-9a-f]{8,10}-[a-z0-9]{5}\b|(?<=\s)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}(?=\s|$)"
 )
 """Matches a path, an address, a version, a date, a pod or an identifier that only an example has."""
