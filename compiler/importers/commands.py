@@ -157,7 +157,7 @@ _READS = _set("""
 rg sort tail test tree true type uniq wc which
 """)
 _QUIET = _set("[ [[ cd date echo printf test true type which")
-_LOOK_WORDS = _SHOWS | _set("--dry-run is-active log plan ps top")  # a person looks at what they print
+_LOOK_WORDS = _SHOWS | _set("--dry-run is-active log plan ps top")  # they print something to read
 _FILES = _set("cd chmod chown cp make mkdir mv pushd rm touch")
 _PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
 _PARTS = Regex(r"[a-z]+")
@@ -451,7 +451,7 @@ def _looks(command: Command) -> bool:
 
 
 def _has_stages(code: str, commands: Sequence[Command], harm: Sequence[str]) -> bool:
-    """Return whether a person looks at a block's output before it goes on: it looks first, or has two harmful parts."""
+    """Return whether a person decides inside a block: it looks, then changes something, or has two harmful parts."""
     parts = (part for part in code.split("\n\n") if part.lstrip()[:1] == "#")
     if sum(any(line in part for line in harm) for part in parts) > 1:
         return True
