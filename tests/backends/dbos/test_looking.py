@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -87,15 +86,15 @@ def test_a_run_without_a_worker_is_shown(queued: Fleet, monkeypatch: pytest.Monk
 
 
 @pytest.mark.soak
-def test_each_database_has_the_runs(postgres_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with WarmFleet(tmp_path, postgres_database) as fleet:
-        fleet.begun(ASKS, "waiting")
-        with viewing(fleet, monkeypatch) as client:
-            stream = client.stream("r1")
-            asked = stream.question()
-            assert client.answer("r1", step="2", at=asked["at"], reply="yes", by="ann").status == 200
-            assert stream.until("state", state="complete")["total"] == 3
-            stream.close()
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_each_database_has_the_runs(fleet: WarmFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet.begun(ASKS, "waiting")
+    with viewing(fleet, monkeypatch) as client:
+        stream = client.stream("r1")
+        asked = stream.question()
+        assert client.answer("r1", step="2", at=asked["at"], reply="yes", by="ann").status == 200
+        assert stream.until("state", state="complete")["total"] == 3
+        stream.close()
 
 
 def test_the_command_takes_the_program_of_a_worker(queued: Fleet) -> None:

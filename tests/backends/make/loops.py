@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.support.backend_programs import Made
 from tests.support.makefiles import PATIENCE, Place, environment, kill_all
 
 RUN = ".rdc/main.make/run"
@@ -57,7 +58,7 @@ def holder(place: Place) -> int:
 class Terminal:
     """make with a terminal of its own, at which a person types."""
 
-    def __init__(self, place: Place, *words: str, **variables: str) -> None:
+    def __init__(self, place: Place | Made, *words: str, **variables: str) -> None:
         self.master, slave = pty.openpty()
         self.process = subprocess.Popen(
             ["make", *words],

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from backends.make import refusals
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Artifact, Input, Program, Slot
@@ -151,21 +150,6 @@ def test_whoever_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -
     assert made.end("topic=x", "AGENT=echo a", "AGENT_TIMEOUT=9s").startswith("rdc: WAITING 2")
     printed = made.make("answer", "STEP=2", "REPLY=b").stdout.decode()
     assert printed == "rdc: to continue: make resume   (with AGENT, AGENT_TIMEOUT, as before)\n"
-
-
-# --- What make makes of names -----------------------------------------------------------------------------------------
-
-
-def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) -> None:
-    """Only where agents or tools are called: elsewhere such names mean nothing."""
-    (tmp_path / "rdc.toml").touch()
-    for number, (name, step, is_refused) in enumerate(
-        [("OUT", "Say {{OUT}}.", True), ("BREAK", "Say it.", True), ("BREAK", '@elicit(input, "{{BREAK}}?")', False)]
-    ):
-        path = tmp_path / f"a{number}.playbook.md"
-        path.write_text(f"# A\n\n## INPUTS\n\n- `{name}` (text): It\n\n## STEP 1: One\n\n{step}\n", encoding="utf-8")
-        found = [item.code for item in refusals(compiled(path))]
-        assert ("RD530" in found) == is_refused, (name, step, found)
 
 
 # --- Breakpoints ------------------------------------------------------------------------------------------------------

@@ -123,19 +123,16 @@ def test_a_dry_run_shows_the_commands_and_runs_nothing(line: Plain) -> None:
     assert line.files == before
 
 
-@pytest.mark.parametrize("flag", ["-k", "-j4", "-kj2"])
-def test_flags_of_make_do_not_pass_over_a_failure(flag: str, line: Plain) -> None:
+def test_flags_of_make_do_not_pass_over_a_failure(line: Plain) -> None:
     (line.folder / "broken").touch()
-    assert line.make(flag).returncode == 2
-    assert line.lines("log") == ["build"]
-
-
-@pytest.mark.parametrize("flag", ["-i", "-t", "-ki", "--touch", "--ignore-errors"])
-def test_flags_that_would_pass_over_steps_are_refused(flag: str, line: Plain) -> None:
-    refused = line.make(flag)
-    assert refused.returncode == 2
-    assert re.search("rdc: -[it] would skip steps", refused.stderr)
+    for flag in ("-i", "-t", "-ki", "--touch", "--ignore-errors"):
+        refused = line.make(flag)
+        assert refused.returncode == 2
+        assert re.search("rdc: -[it] would skip steps", refused.stderr)
     assert not (line.folder / ".rdc").exists()
+    for flag in ("-k", "-j4", "-kj2"):
+        assert line.make(flag).returncode == 2
+    assert line.lines("log") == ["build"] * 3
 
 
 def test_make_expands_nothing_that_it_is_given(tmp_path: Path) -> None:
@@ -147,12 +144,11 @@ def test_make_expands_nothing_that_it_is_given(tmp_path: Path) -> None:
 
 
 def test_commands_have_their_own_shells(tmp_path: Path) -> None:
-    steps = [("bash", "one"), ("sh", "two"), ("bash", "three")]
-    documents = [f'## {n}. Step\n\n```{tag}\necho "{word} ${{BASH_VERSION:+bash}}" >> log\n```\n' for n, (tag, word) in
-            enumerate(steps, 1)]  # fmt: skip
-    place = Plain(tmp_path, "\n".join(documents))
+    says = 'echo "$RDC_STEP ${BASH_VERSION:+bash}" >> log'
+    steps = [command(f"{n}. Step", says, shell=tag) for n, tag in enumerate(("bash", "sh", "bash"), 1)]
+    place = Plain(tmp_path, "".join(steps))
     assert place.make().returncode == 0
-    assert place.lines("log") == ["one bash", "two ", "three bash"]
+    assert place.lines("log") == ["1 bash", "2 ", "3 bash"]
 
 
 # --- Texts ------------------------------------------------------------------------------------------------------------
@@ -241,9 +237,8 @@ def test_what_is_no_line_of_commands_is_refused_by_name(document: str, step: str
 
 
 def test_nested_runbooks_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "in.runbook.md").write_text(f"## 1. In{COMMAND}", encoding="utf-8")
-    (tmp_path / "main.runbook.md").write_text("## 1. Out\n\n- in.runbook.md\n", encoding="utf-8")
-    (found,) = emitted(tmp_path / "main.runbook.md").diagnostics
+    place = Place(tmp_path, "## 1. Out\n\n- in.runbook.md\n", {"in.runbook.md": f"## 1. In{COMMAND}"})
+    (found,) = emitted(place.folder / "main.runbook.md").diagnostics
     assert "step 1/in.runbook.md/1, which is in a nested document" in found.message
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.backends.make.loops import Terminal, code, ending, holder, is_alive, locks, wait_until
-from tests.support.makefiles import FLOW, PATIENCE, SLOW, Place, environment
+from tests.support.makefiles import PATIENCE, SLOW, Place, environment
 from tests.support.runbooks import command
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
@@ -77,34 +77,22 @@ def test_a_signal_interrupts_the_run(name: str, to: str, tmp_path: Path, ended: 
     was_interrupted(place)
 
 
-def test_two_signals_reach_the_command_once(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = hurried(tmp_path, DOCUMENT)
+def test_two_signals_reach_the_command_once_and_what_it_has_begun_ends_too(
+    tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    """The command cleans up after the first one."""
+    child = "sleep 300 & echo $! > child; sleep 300 > /dev/null & echo $! >> child"
+    place = hurried(tmp_path, DOCUMENT.replace(WAITS, f"{child}\n{WAITS}; sleep 0.2; echo safe > cleaned"))
     ended.append(place.start())
+    wait_until(lambda: len(place.lines("child")) == 2)
     os.killpg(ended[0].pid, signal.SIGTERM)
     wait_until(lambda: place.lines("got"))
-    os.killpg(ended[0].pid, signal.SIGINT)
-    ended[0].communicate(timeout=PATIENCE)
-    was_interrupted(place)
-
-
-def test_a_command_cleans_up_after_a_signal(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = hurried(tmp_path, DOCUMENT.replace("sleep 0.1", "sleep 0.3; echo safe > cleaned"))
-    ended.append(place.start())
     os.killpg(ended[0].pid, signal.SIGINT)
     out, _ = ended[0].communicate(timeout=PATIENCE)
     assert out.splitlines()[-1] == "rdc: INTERRUPTED 2"
     assert place.lines("cleaned") == ["safe"]
-    assert place.lines("log") == ["build"]
-
-
-def test_what_a_command_has_begun_is_ended_too(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    child = "sleep 300 & echo $! > child; sleep 300 > /dev/null & echo $! >> child"
-    place = hurried(tmp_path, DOCUMENT.replace("[ -e quick ]", f"{child}; [ -e quick ]"))
-    ended.append(place.start())
-    wait_until(lambda: len(place.lines("child")) == 2)
-    os.killpg(ended[0].pid, signal.SIGTERM)
-    ended[0].communicate(timeout=PATIENCE)
     assert [is_alive(int(pid)) for pid in place.lines("child")] == [False, False]
+    was_interrupted(place)
 
 
 @pytest.mark.soak
@@ -306,9 +294,3 @@ def test_the_make_alone_was_killed(tmp_path: Path, ended: list[subprocess.Popen[
     (tmp_path / "go").touch()
     wait_until(lambda: not is_alive(loop))
     assert place.lines("log") == ["build", "ship"]
-
-
-def test_a_question_that_waits_holds_no_lock(tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW)
-    assert code(place.make()) == 75
-    assert locks(place) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from backends.make import MakeBackend
 from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.program import Input, Program, Variable
 from compiler.ir.tasks import Branch
-from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
+from tests.support.backend_programs import Made, agent, always, ask, gate, node, program, ref, shell, slots, when, words
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
@@ -23,21 +24,11 @@ HOSTILE += ["1 = 1 ] || touch x #", "rdc_s1_a=7", "é🚀\u2028"]
 NUMBERS = range(len(HOSTILE))
 
 
-def showing() -> Program:
-    """A program that shows its input, keeps a reply, and gives both to a command, which gives the input back."""
-    command = 'printf %s "$A" > a; printf %s "$B" > b; printf \'v<<EOF\\n%s\\nEOF\\n\' "$A" > "$RDC_OUTPUT"'
-    return program(
-        node("ask", ask("input", prompt=words("<", ref("a"), ">")), always("show", Keep("b"))),
-        node("show", shell(command), when("pass", "done", Keep("c", of="output", name="v")), when("fail", "stop"),
-             variables=(Variable("A", "a"), Variable("B", "b"))),
-        message=words(ref("b"), "|", ref("c")),
-        slots=slots("a", "b", "c"),
-        inputs=(Input("a", type="text"),),
-    )  # fmt: skip
-
-
 def said_at_once() -> Program:
-    """The same for all that is hostile, in one run, with tests on each value."""
+    """A program that shows inputs, keeps replies, gives both to a command that gives the inputs back, and tests each.
+
+    It does so with all that is hostile, in one run.
+    """
     shows = [f'printf %s "$A{n}" > a{n}; printf %s "$B{n}" > b{n}' for n in NUMBERS]
     gives = [f'printf \'v{n}<<EOF\\n%s\\nEOF\\n\' "$A{n}" >> "$RDC_OUTPUT"' for n in NUMBERS]
     asks = [
@@ -82,16 +73,6 @@ def test_what_anybody_says_stays_text(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == names
     shown = (done.stdout + done.stderr).decode()
     assert not [character for character in shown if not character.isprintable() and character not in "\n\t"]
-
-
-def test_a_reply_on_the_command_line_stays_text(tmp_path: Path) -> None:
-    made = Made(tmp_path, showing())
-    value = "$(shell touch x) $(touch x) ${{ x }} 'q' \"d\" \\ `touch x` %s"
-    assert made.end("a=x") == "rdc: WAITING ask"
-    assert made.make("answer", "STEP=ask", f"REPLY={value}").returncode == 0
-    assert made.end("resume") == f"rdc: COMPLETE {value}|x"
-    assert made.read("b").decode() == value
-    assert not (tmp_path / "x").exists()
 
 
 # --- Inputs (I8) ------------------------------------------------------------------------------------------------------
@@ -148,9 +129,21 @@ def test_unfit_inputs_leave_everything_as_it_was(tmp_path: Path) -> None:
     assert made.end("resume") == "rdc: COMPLETE -;1;false;c;x;before;"
 
 
-@pytest.mark.parametrize("name", ["PATH", "SHELL", "MAKEFLAGS", "RDC_STEP", "ANSWERS"])
-def test_an_input_that_make_would_misunderstand_is_refused(name: str) -> None:
-    whole = program(node("1", gate()), slots=slots(name), inputs=(Input(name),))
-    found = MakeBackend().emit(whole, {})
-    assert [item.code for item in found.diagnostics] == ["RD530"]
-    assert found.text is None
+OF_OPERATORS = ("BY", "NOTE", "PROMPTED", "NOTIFY", "AS", "ALL", "KEEP", "ANSWERS")
+OF_MAKE = ("PATH", "SHELL", "MAKEFLAGS", "RDC_STEP", "OUT")
+OF_AGENTS = ("BREAK",)
+"""Names that mean something only where agents or tools are called."""
+
+
+@pytest.mark.parametrize("name", [*OF_OPERATORS, *OF_MAKE, *OF_AGENTS])
+def test_a_name_that_make_would_misunderstand_is_refused(name: str) -> None:
+    plain, calling = node("1", gate()), node("1", agent("x"), always("done"))
+    as_input: dict[str, Any] = {"slots": slots(name), "inputs": (Input(name),)}
+    cases = [(plain, as_input), (calling, as_input), *[(plain, {"secrets": (name,)})] * (name in OF_OPERATORS)]
+    for first, declared in cases:
+        found = MakeBackend().emit(program(first, **declared), {})
+        if first is plain and name in OF_AGENTS:
+            assert found.text
+            continue
+        (problem,) = found.diagnostics
+        assert (found.text, problem.code, name in problem.message) == (None, "RD530", True)

@@ -158,7 +158,7 @@ def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:
     assert text.count('outputs=["host"]') == 1
     assert 'on_fail=retry(2, then=stop("No host"))' in text
     assert 'on_pass=complete("{{host}} has {{version}}")' in text
-    for absent in ("texts=", "placeholders=", "do=", "gives=", "attempt="):
+    for absent in ("texts=", "placeholders=", "do=", "gives=", "attempt=", "retries"):
         assert absent not in text
 
 

@@ -81,7 +81,7 @@ def test_ruff_finds_nothing(tmp_path: Path) -> None:
     assert (done.stdout.splitlines()[-1:], done.returncode) == (["All checks passed!"], 0), done.stdout
 
 
-RUN_ALONE = ("script", "agents", "stepspec", "shared")
+ALONE = ("script", "agents", "stepspec", "shared")
 """Programs with all modules of the runtime."""
 
 
@@ -93,7 +93,7 @@ def test_every_interpreter_runs_the_programs(version: str, tmp_path: Path) -> No
     if python is None:
         pytest.skip(f"no Python {version} here")
     programs = []
-    for case in RUN_ALONE:
+    for case in ALONE:
         (tmp_path / case).mkdir()
         programs.append(written(case, tmp_path / case))
     if python not in map(end_of_support, ENDS):
@@ -125,7 +125,6 @@ def calls(case: str) -> Iterator[list[str]]:
     yield from CALLS.get(case, [["run"], ["status"], ["run", "--help"]])
 
 
-ALONE = ("script", "agents", "stepspec", "shared")
 OTHERS = tuple(case for case in CASES if case not in (*ALONE, "make", "github"))
 
 
