@@ -18,6 +18,7 @@ from backends.picture.looks import PALETTES, Theme, stylesheet
 from backends.picture.model import UNREACHABLE, Picture, picture
 from backends.registry import load
 from compiler.diagnostics.issues import InvalidError
+from compiler.ir.edges import OutcomeTest
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, End, Shell
 from compiler.ir.texts import text
@@ -110,9 +111,9 @@ def test_every_kind_of_box_has_an_outline_of_its_own() -> None:
     assert [graph.get_node(name).attr["penwidth"] for name in ("3", "STOP")] == ["", "2.5"]
 
 
-def two_ways() -> Program:
+def two_ways(good: OutcomeTest = PASS, bad: OutcomeTest = FAIL) -> Program:
     return program(
-        node("1", Shell("sh", text("true\nfalse")), to("C", PASS), to("S", FAIL)),
+        node("1", Shell("sh", text("true\nfalse")), to("C", good), to("S", bad)),
         node("C", End("complete", text("Good"))),
         node("S", End("stop", text("Bad"))),
     )
@@ -123,12 +124,7 @@ def test_the_ends_of_arrows_differ_in_line_and_color_whatever_the_outcome() -> N
     assert (passed.label, passed.classes, passed.shapes[0].get("stroke-dasharray")) == ("worked", ["complete"], None)
     assert (failed.label, failed.classes, failed.shapes[0].get("stroke-dasharray")) == ("failed", ["stop"], "5,2")
     assert passed.shapes[0].get("stroke") != failed.shapes[0].get("stroke")
-    turned = program(
-        node("1", Shell("sh", text("true")), to("S", PASS), to("C", FAIL)),
-        node("C", End("complete")),
-        node("S", End("stop")),
-    )
-    _, *arrows = drawn(emitted(turned)).arrows
+    _, *arrows = drawn(emitted(two_ways(FAIL, PASS))).arrows
     failed, passed = sorted(arrows[:2], key=lambda arrow: arrow.label)
     assert (passed.label, passed.classes, passed.shapes[0].get("stroke-dasharray")) == ("worked", ["stop"], "5,2")
     assert (failed.label, failed.classes, failed.shapes[0].get("stroke-dasharray")) == ("failed", ["complete"], None)

@@ -189,7 +189,7 @@ def test_a_decision_about_an_interrupted_step(decision: str, is_typed: bool, int
     typed, end, log = DECISIONS[decision]
     if is_typed:
         terminal = Terminal(interrupted, "resume")
-        terminal.type(f"{typed}\n", after="[again/pass/fail]")
+        terminal.answer(f"{typed}\n", after="[again/pass/fail]")
         assert terminal.end() == end
     else:
         assert ending(interrupted.make("resume", decision)) == (0, end)
@@ -199,7 +199,7 @@ def test_a_decision_about_an_interrupted_step(decision: str, is_typed: bool, int
 
 def test_a_person_who_says_nothing_decides_nothing(interrupted: Place) -> None:
     terminal = Terminal(interrupted)
-    terminal.type("\n", after="[again/pass/fail]")
+    terminal.answer("\n", after="[again/pass/fail]")
     assert terminal.end() == "rdc: WAITING 2 was interrupted"
     assert not interrupted.lines("began")
 
@@ -210,28 +210,20 @@ def test_a_person_who_says_nothing_decides_nothing(interrupted: Place) -> None:
 def test_questions_are_asked_at_a_terminal_until_they_are_answered(flow: Place) -> None:
     terminal = Terminal(flow)
     for typed in ("perhaps\n", "\n", "y\n", "No\n"):
-        terminal.type(typed, after="[yes/no]")
+        terminal.answer(typed, after="[yes/no]")
     assert terminal.end() == "rdc: STOP"
-    assert terminal.shown.count("Is it good?") == 1
-
-
-def test_a_terminal_that_says_no_more_leaves_the_question_open(flow: Place) -> None:
+    assert terminal.seen.count("Is it good?") == 1
     terminal = Terminal(flow)
-    terminal.type("\x04", after="[yes/no]")
-    assert terminal.end() == "rdc: WAITING 2"
-    assert ending(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")
-
-
-def test_answers_on_the_command_line_need_no_terminal(flow: Place) -> None:
-    flow.make()
+    terminal.answer("\x04", after="[yes/no]")
+    assert terminal.end() == "rdc: WAITING 2", "it says no more"
     terminal = Terminal(flow, "REPLY=yes")
-    terminal.type("yes\n", after="[yes/no]")
+    terminal.answer("yes\n", after="[yes/no]")
     assert terminal.end() == "rdc: COMPLETE Out it goes"
 
 
 def test_commands_at_a_terminal_read_what_is_typed(tmp_path: Path) -> None:
     place = Place(tmp_path, '## 1. Read\n\n```bash\nread -p "name: " name; echo "$name" > log; [ -t 0 ]\n```\n')
     terminal = Terminal(place)
-    terminal.type("Ann\n", after="name: ")
+    terminal.answer("Ann\n", after="name: ")
     assert terminal.end() == "rdc: COMPLETE"
     assert place.lines("log") == ["Ann"]

@@ -8,29 +8,29 @@ import shutil
 import signal
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from backends.base import MARK
 from backends.make import controls
+from backends.make.native import loop
 from backends.python import PythonBackend
 from backends.python.edition import edition_of
 from backends.python.step_calls import author_calls
-from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Program, Settings, Variable
 from compiler.ir.texts import text
 from runtime_shim.cli.command_line import OPTIONS
 from runtime_shim.editions import EDITIONS
 from runtime_shim.targets.make import taken
-from tests.backends.make.loops import is_alive, wait_until
+from tests.backends.make.loops import compiled, is_alive
 from tests.conftest import ROOT
 from tests.support import warm
 from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
 from tests.support.github.lint import program as tool
-from tests.support.makefiles import PATIENCE, environment, kill_all
+from tests.support.makefiles import PATIENCE, environment
+from tests.support.process import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -39,13 +39,6 @@ HOSTILE = ("$(shell touch x)", "'; touch x; '", '`touch x`"$(touch x)"', "@/etc/
 EXAMPLES = sorted(
     path for kind in ("playbook.md", "workflow.yaml", "stepspec.yaml") for path in ROOT.glob(f"examples/*/*.{kind}")
 )
-
-
-@cache
-def compiled(path: Path) -> Program:
-    found = compile_file(str(path)).program
-    assert found
-    return found
 
 
 def shown(**fields: object) -> Program:
@@ -133,9 +126,11 @@ def test_another_runtime_is_not_executed(made: Made, name: str) -> None:
 
 
 def test_nothing_beside_the_program_is_imported_or_written(made: Made) -> None:
-    for folder in (made.folder, made.folder / "rdc"):
-        for name in ("json", "hashlib", "sitecustomize", "usercustomize", "os"):
-            (folder / f"{name}.py").write_text("open('executed', 'w')\n", encoding="utf-8")
+    for place in (".", "rdc", ".rdc/main", ".rdc/main.make"):
+        (made.folder / place).mkdir(parents=True, exist_ok=True, mode=0o700)
+        for name in ("json", "hashlib", "sitecustomize", "usercustomize", "os", "helper", "main"):
+            if not (path := made.folder / place / f"{name}.py").exists():
+                path.write_text("open('executed', 'w')\n", encoding="utf-8")
     before = {path.name for path in (made.folder / "rdc").iterdir()}
     words, env = ["make", "topic=x"], environment({})  # a Python that really starts
     done = subprocess.run(words, cwd=made.folder, env=env, capture_output=True, check=False)
@@ -144,19 +139,14 @@ def test_nothing_beside_the_program_is_imported_or_written(made: Made) -> None:
     assert {path.name for path in (made.folder / "rdc").iterdir()} == before, "no .pyc is written"
 
 
-def test_without_python_nothing_is_run(made: Made) -> None:
+def test_make_or_the_environment_may_name_python_and_without_it_nothing_is_run(made: Made, tmp_path: Path) -> None:
     for name in ("no-such-python", "$(shell touch x)", "python3 -c 1"):
         done = made.make("topic=x", f"PYTHON={name}")
         assert done.returncode == 2
         assert done.stdout.decode() == f"rdc: error: cannot find {name}; set PYTHON= to Python 3.9 or newer\n"
     assert {path.name for path in made.folder.iterdir()} == {"Makefile", "rdc"}
-
-
-def test_the_environment_may_name_python_too(made: Made, tmp_path: Path) -> None:
-    shim = tmp_path / "my python"
-    shim.write_text(f'#!/bin/sh\ntouch used\nexec {sys.executable} "$@"\n', encoding="utf-8")
-    shim.chmod(0o755)
-    assert made.end("topic=x", PYTHON=str(shim)) == "rdc: WAITING 2"
+    shim = made.script("my python", f'touch used\nexec {sys.executable} "$@"')
+    assert made.end("topic=x", PYTHON=shim) == "rdc: WAITING 2"
     assert (tmp_path / "used").exists()
     assert "cannot find $(shell touch x)" in made.end("resume", PYTHON="$(shell touch x)")
     assert not (tmp_path / "x").exists()
@@ -415,26 +405,6 @@ def test_term_to_make_alone_ends_the_command(made: Made, ended: list[subprocess.
     assert made.end("resume", "ASSUME=pass") == "rdc: WAITING 2"
 
 
-def test_a_run_that_was_killed_goes_on(made: Made) -> None:
-    process = start(made, "topic=x")
-    kill_all(process.pid)
-    process.communicate()
-    (made.folder / "slow").unlink()
-    assert made.end("topic=y").startswith("rdc: error: an unfinished run is at step 1")
-    assert made.end("resume", "RERUN=1") == "rdc: WAITING 2"
-    assert shown_lines(made) == ["x", "x"]
-
-
-def test_two_makes_at_once_are_one_run(made: Made, ended: list[subprocess.Popen[bytes]]) -> None:
-    ended.append(start(made, "topic=x"))
-    for verb in ("run", "resume", "answer", "reset", "goto"):
-        done = made.make(verb, *(["topic=y"] * (verb == "run")), *(["STEP=1"] * (verb in ("answer", "goto"))),
-                         *(["REPLY=yes"] * (verb == "answer")))  # fmt: skip
-        assert (done.returncode, b"another process is using" in done.stdout) == (2, True), verb
-    assert b"RUNNING at 1" in made.make("status").stdout
-    kill_all(ended[0].pid)
-
-
 # --- What a reviewer reads --------------------------------------------------------------------------------------------
 
 
@@ -471,10 +441,12 @@ def test_commands_and_prompts_are_comments_in_full(tmp_path: Path) -> None:
 
 
 def test_shellcheck_finds_nothing_in_what_is_sh(made: Made, tmp_path: Path) -> None:
-    script = made.read("Makefile").decode().partition("define RDC_CHECKED\n")[2].partition("\nendef")[0]
-    (tmp_path / "check.sh").write_text(f"#!/bin/sh\nsha256=x\n{script}\n", encoding="utf-8")
-    done = subprocess.run([tool("shellcheck"), str(tmp_path / "check.sh")], capture_output=True, text=True, check=False)
-    assert done.stdout == ""
+    checks = made.read("Makefile").decode().partition("define RDC_CHECKED\n")[2].partition("\nendef")[0]
+    scripts = [tmp_path / "check.sh", tmp_path / "loop.sh"]
+    for path, script in zip(scripts, (f"sha256=x\n{checks}\n", loop()), strict=True):
+        path.write_text(f"#!/bin/sh\n{script}", encoding="utf-8")
+    done = subprocess.run([tool("shellcheck"), "-s", "sh", *map(str, scripts)], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
 
 
 def test_it_is_called_by_shells_of_all_kinds(kind: str, made: Made) -> None:

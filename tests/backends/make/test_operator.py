@@ -13,6 +13,8 @@ from backends.make import MakeBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
+from compiler.ir.rules import Event, Rule
+from compiler.ir.tasks import Task
 from tests.backends.make.loops import Terminal
 from tests.support import warm
 from tests.support.backend_programs import Made, ask, node, program, ref, shell, slots, when, words
@@ -196,13 +198,13 @@ def test_history_lists_and_prunes(tmp_path: Path) -> None:
 
 def test_a_terminal_asks_and_takes_answers(flow: Place) -> None:
     terminal = Terminal(flow)
-    terminal.type("yes\n", after="2 Look at it: [yes/no] ")
-    terminal.type("pass\n", after="[pass/fail] ")
+    terminal.answer("yes\n", after="2 Look at it: [yes/no] ")
+    terminal.answer("pass\n", after="[pass/fail] ")
     assert terminal.end() == "rdc: COMPLETE Out it goes"
     assert flow.lines("log")[0] == "build"
 
 
-# --- Checklists -------------------------------------------------------------------------------------------------------
+# --- Checklists, rules and limits -------------------------------------------------------------------------------------
 
 
 @pytest.mark.share(1)
@@ -225,7 +227,31 @@ def test_items_of_a_checklist_are_confirmed_by_make(tmp_path: Path) -> None:
     assert place.make("answer", "STEP=1", "REPLY=pass", "ALL=1").returncode == 0
 
 
-# --- Limits of visits -------------------------------------------------------------------------------------------------
+@pytest.mark.share(1)
+def test_a_document_with_rules_calls_the_program_which_refuses_a_jump_and_takes_an_override(tmp_path: Path) -> None:
+    rule = Rule("approved", "2 PASS before 3", (Event("3"),), (Event("2", "pass"),), needs="2 PASS")
+    tasks: list[tuple[str, Task, str]] = [("1", shell("true"), "2"), ("2", ask("pass_fail"), "3")]
+    tasks.append(("3", shell("echo >> deployed"), "done"))
+    steps = [node(name, task, when("pass", after), when("fail", "stop")) for name, task, after in tasks]
+    deploys = program(*steps, rules=(rule,))
+    reason = MakeBackend().emit(deploys, {}).reason
+    assert reason
+    assert "the document has rules" in reason.clause
+    assert "the document has rules" in MakeBackend().emit(deploys, {"form": "plain"}).diagnostics[0].message
+
+    made = Made(tmp_path, deploys)
+    assert made.end("run").startswith("rdc: WAITING 2")
+    assert made.make("step-3").returncode != 0
+    refused = made.make("goto", "STEP=3")
+    assert b'3 can\'t start: rule approved needs "2 PASS" first' in refused.stdout, refused
+    assert refused.returncode == 2
+    assert b"needs NOTE=TEXT" in made.make("goto", "STEP=3", "OVERRIDE=approved").stdout
+    assert made.read("deployed") == b""
+    moved = made.make("goto", "STEP=3", "OVERRIDE=approved", "NOTE=the database is down")
+    assert moved.returncode == 0, moved
+    assert made.end("resume").startswith("rdc: COMPLETE")
+    assert made.read("deployed") == b"\n"
+    assert b"overridden for the start of 3" in made.make("status").stdout
 
 
 @pytest.mark.share(1)

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Program, Slot
 from compiler.ir.texts import text
-from tests.backends.make.loops import Terminal
+from tests.backends.make.loops import Terminal, written
 from tests.support import warm
 from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
 from tests.support.makefiles import Place, environment
@@ -107,24 +106,24 @@ def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
 # --- Inputs of Makefiles at a terminal, and variables that are nearly an input ----------------------------------------
 
 
-def two(*, both: bool = False) -> Program:
+def two() -> Program:
     """A program that shows the values of its two inputs."""
     return program(
         node("1", shell("true")),
         message=words("<", ref("a"), "|", ref("b"), ">"),
         slots=(Slot("a"), Slot("b")),
-        inputs=(Input("a", type="text"), Input("b", type="text", description="what it is", required=both)),
+        inputs=(Input("a", type="text"), Input("b", type="text", description="what it is")),
     )
 
 
 def test_a_missing_input_is_asked_for_at_a_terminal(tmp_path: Path) -> None:
-    made = Made(tmp_path, two(both=True))
+    made = Made(tmp_path, two())
     terminal = Terminal(made)
     for prompt, typed in (("a (several lines", "it's $(x)\n"), ("", "\n"), ("b (several", "second\n"), ("", "\n")):
         time.sleep(0.15)  # whoever types is slower than a paste
-        terminal.type(typed, after=prompt)
+        terminal.answer(typed, after=prompt)
     assert terminal.end() == "rdc: COMPLETE <it's $(x)|second>"
-    assert "b: what it is" in terminal.shown
+    assert "b: what it is" in terminal.seen
     assert "input b: a value is required; set it with b=VALUE" in made.end("a=x")
 
 
@@ -155,6 +154,18 @@ def test_make_does_not_warn_of_other_variables(tmp_path: Path) -> None:
 
 # --- Secrets (I26) ----------------------------------------------------------------------------------------------------
 
+SHOWS = (
+    "---\nrdc: {inputs: {HOST: {default: db1}}}\n---\n# Deploy\n\n## 1. Look\n\n"
+    "On {{HOST}}, watch `$(touch owned)`, $(touch owned) and $HOME.\n\nendef\n@echo %s \\\n\n```sh\ntrue\n```\n"
+)
+
+
+def test_the_prompt_of_a_command_is_shown_and_nothing_in_it_runs(tmp_path: Path) -> None:
+    shown = Place(tmp_path, SHOWS).make().stderr
+    assert "    On db1, watch `$(touch owned)`, $(touch owned) and $HOME.\n" in shown
+    assert not (tmp_path / "owned").exists()
+
+
 PLAYBOOK = (
     "---\nrdc:\n  secrets: [TOKEN]\n---\n# Demo\n\n"
     '## STEP 1: Ask\n\nAsk it.\n\n@output(answer, extract:"x")\n\n## STEP 2: Use\n\nUse {{answer}}.\n'
@@ -162,10 +173,7 @@ PLAYBOOK = (
 
 
 def test_a_step_that_keeps_a_field_of_an_answer_shows_its_outcome_and_no_path(tmp_path: Path) -> None:
-    (tmp_path / "main.playbook.md").write_text(PLAYBOOK, encoding="utf-8")
-    compiled = compile_file(str(tmp_path / "main.playbook.md")).program
-    assert compiled
-    made = Made(tmp_path, compiled)
+    made = written(tmp_path, "main.playbook.md", PLAYBOOK)
     done = made.make("AGENT=" + made.script("agent", """echo '{"x": 5}'"""), TOKEN="hunter2")
     assert done.stderr.decode().count("    PASS  ") == 2
     assert ".rdc" not in done.stderr.decode() + done.stdout.decode()

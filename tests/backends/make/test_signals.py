@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.make.loops import Terminal, code, ending, holder, is_alive, locks, wait_until
+from tests.backends.make.loops import Terminal, code, ending, holder, is_alive, locks
 from tests.support.makefiles import PATIENCE, SLOW, Place, environment
+from tests.support.process import wait_until
 from tests.support.runbooks import command
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
@@ -120,7 +121,7 @@ def at_terminal(place: Place) -> Terminal:
 def test_a_key_reaches_the_command_once(tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     terminal = at_terminal(place)
-    os.write(terminal.master, b"\x03")
+    terminal.type("\x03")
     assert terminal.end() == "rdc: INTERRUPTED 2"
     was_interrupted(place)
 
@@ -142,7 +143,7 @@ def test_a_command_that_ended_with_0_has_passed(name: str, tmp_path: Path) -> No
 def test_a_signal_to_the_group_at_a_terminal(name: str, tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     terminal = at_terminal(place)
-    os.killpg(terminal.process.pid, ALONE[name])
+    os.killpg(terminal.pid, ALONE[name])
     assert terminal.end() == "rdc: INTERRUPTED 2"
     wait_until(lambda: not locks(place))
     was_interrupted(place, most=2 if name == "TERM" else 1)  # make sends its commands the TERM that it gets
@@ -151,10 +152,8 @@ def test_a_signal_to_the_group_at_a_terminal(name: str, tmp_path: Path) -> None:
 def test_a_window_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     terminal = at_terminal(place)
-    terminal.hang_up()
-    os.killpg(terminal.process.pid, signal.SIGHUP)  # as the shell does that has begun it
+    terminal.end_with_its_window()
     wait_until(lambda: not locks(place))
-    terminal.process.wait(PATIENCE)
     assert place.lines("log") == ["build"]
     assert not is_alive(int(place.lines("began")[0]))
     assert code(place.make("resume")) == 75
@@ -162,7 +161,7 @@ def test_a_window_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
 
 def test_a_key_while_a_question_is_shown_leaves_it_open(flow: Place) -> None:
     terminal = Terminal(flow)
-    terminal.type("\x03", after="[yes/no]")
+    terminal.answer("\x03", after="[yes/no]")
     assert terminal.end().startswith("rdc: INTERRUPTED 2")
     assert ending(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")
 
@@ -232,32 +231,24 @@ def test_of_many_at_once_no_two_run(is_left: bool, tmp_path: Path) -> None:
     assert ending(place.make()) == (0, "rdc: COMPLETE")
 
 
-@pytest.mark.parametrize("target", ["1@other-host", f"ME@{HOST}", "x", "$(touch canary)@x", f"1@{HOST}"])
-def test_a_lock_of_another_machine_or_of_a_process_that_lives_is_kept(target: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", ["1@other-host", f"ME@{HOST}", "x", "$(touch canary)@x", f"1@{HOST}", "", "."])
+def test_a_lock_that_is_not_of_a_process_that_is_gone_is_kept(target: str, tmp_path: Path) -> None:
+    """It may be of another machine, of a process that lives, or be a file or a folder."""
     place = Place(tmp_path, BUSY)
     target = target.replace("ME", str(os.getpid()))
-    path = lock(place, target)
+    path = lock(place, target or "/dev/null")
+    if target in ("", "."):
+        path.unlink()
+        path.mkdir() if target else path.touch()
     for words in ([], ["resume"]):
         refused = place.make(*words)
         assert code(refused) == 2
         assert str(path.relative_to(tmp_path)) in refused.stdout, "what to remove"
-    assert str(path.readlink()) == target
+    assert path.exists() if target in ("", ".") else str(path.readlink()) == target
     assert place.lines("log") == []
-    path.unlink()
+    path.rmdir() if target == "." else path.unlink()
     assert ending(place.make()) == (0, "rdc: COMPLETE")
     assert not list(tmp_path.rglob("canary*"))
-
-
-@pytest.mark.parametrize("kind", ["folder", "file"])
-def test_something_else_in_the_place_of_the_lock_is_an_error(kind: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, BUSY)
-    path = lock(place, "x")
-    path.unlink()
-    path.mkdir() if kind == "folder" else path.touch()
-    refused = place.make()
-    assert (code(refused), ending(refused)[1][:12]) == (2, "rdc: error: ")
-    assert place.lines("log") == []
-    assert path.exists()
 
 
 def test_a_run_whose_loop_was_killed_waits_for_its_command(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:

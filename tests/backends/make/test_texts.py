@@ -1,4 +1,4 @@
-"""Makefiles of programs with slots, texts, values and inputs, in which no text of anybody is ever evaluated."""
+"""Inputs of Makefiles: from make, a file or their defaults, and names that make would misunderstand."""
 
 from __future__ import annotations
 
@@ -9,71 +9,10 @@ from typing import Any
 import pytest
 
 from backends.make import MakeBackend
-from compiler.ir.edges import Keep, SlotTest
-from compiler.ir.program import Input, Program, Variable
-from compiler.ir.tasks import Branch
-from tests.support.backend_programs import Made, agent, always, ask, gate, node, program, ref, shell, slots, when, words
+from compiler.ir.program import Input, Program
+from tests.support.backend_programs import Made, agent, always, gate, node, program, ref, shell, slots, words
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
-
-# What somebody may reply to an input, a question, or by a command, and what might be taken for something to obey.
-HOSTILE = ["$(touch x)", "'; rm -rf . '", "${{ github.token }}", "a\nb=c", "::set-output name=x::y", "]]]"]
-HOSTILE += ["$(shell touch x)", "`touch x`", '"; touch x; "', "#<\n#> name_u1_1\n#| other", "\\\n\\", "%s%n\\0\\x41"]
-HOSTILE += ["{a}{b}", "-n", "*", "a \u202e b \u2066 c", "\x1b]0;title\x07\x1b[31m", "end\n", "\n\nend"]
-HOSTILE += ["1 = 1 ] || touch x #", "rdc_s1_a=7", "é🚀\u2028"]
-NUMBERS = range(len(HOSTILE))
-
-
-def said_at_once() -> Program:
-    """A program that shows inputs, keeps replies, gives both to a command that gives the inputs back, and tests each.
-
-    It does so with all that is hostile, in one run.
-    """
-    shows = [f'printf %s "$A{n}" > a{n}; printf %s "$B{n}" > b{n}' for n in NUMBERS]
-    gives = [f'printf \'v{n}<<EOF\\n%s\\nEOF\\n\' "$A{n}" >> "$RDC_OUTPUT"' for n in NUMBERS]
-    asks = [
-        node(f"ask{n}", ask("input", prompt=words("<", ref(f"a{n}"), ">")),
-             always(f"ask{n + 1}" if n + 1 < len(HOSTILE) else "show", Keep(f"b{n}")))
-        for n in NUMBERS
-    ]  # fmt: skip
-    keeps = [Keep(f"c{n}", of="output", name=f"v{n}") for n in NUMBERS]
-    same = [
-        node(f"same{n}", Branch(),
-             always("stop", tests=[SlotTest(f"c{n}", "!=", value)]),
-             always(f"same{n + 1}" if n + 1 < len(HOSTILE) else "done", tests=[SlotTest(f"a{n}", "==", value)]),
-             always("stop"))
-        for n, value in enumerate(HOSTILE)
-    ]  # fmt: skip
-    return program(
-        *asks,
-        node("show", shell("\n".join([*shows, *gives])), when("pass", "same0", *keeps), when("fail", "stop"),
-             variables=tuple(Variable(f"{name.upper()}{n}", f"{name}{n}") for n in NUMBERS for name in "ab")),
-        *same,
-        message=words(*(ref(f"c{n}") for n in NUMBERS)),
-        slots=slots(*(f"{name}{n}" for n in NUMBERS for name in "abc")),
-        inputs=tuple(Input(f"a{n}", type="text") for n in NUMBERS),
-    )  # fmt: skip
-
-
-def test_what_anybody_says_stays_text(tmp_path: Path) -> None:
-    made = Made(tmp_path, said_at_once())
-    replies = "".join(f"ask{n}<<EOF\n{value}\nEOF\n" for n, value in enumerate(HOSTILE))
-    (tmp_path / "answers").write_text(replies, encoding="utf-8")
-    # Make takes away spaces before a value: such a one is given by a file.
-    given = {f"a{n}": value for n, value in enumerate(HOSTILE)}
-    listed = {name: value for name, value in given.items() if value[0].isspace()}
-    (tmp_path / "inputs").write_text(json.dumps(listed), encoding="utf-8")
-    words_of_make = [f"{name}={value}" for name, value in given.items() if not value[0].isspace()]
-    done = made.make(*words_of_make, "INPUTS=inputs", "ANSWERS=answers")
-    assert done.stdout.decode().splitlines()[-1].startswith("rdc: COMPLETE"), done.stderr.decode()
-    for n, value in enumerate(HOSTILE):
-        stripped = value.strip(" \t\r\n\v\f")  # of a reply, which has no white space at its ends
-        assert (made.read(f"a{n}").decode(), made.read(f"b{n}").decode()) == (value, stripped)
-    names = {"Makefile", ".rdc", "rdc", "answers", "inputs", *(f"{name}{n}" for n in NUMBERS for name in "ab")}
-    assert {path.name for path in tmp_path.iterdir()} == names
-    shown = (done.stdout + done.stderr).decode()
-    assert not [character for character in shown if not character.isprintable() and character not in "\n\t"]
-
 
 # --- Inputs (I8) ------------------------------------------------------------------------------------------------------
 

@@ -262,11 +262,9 @@ def header(path: Path, target: str = "python") -> str:
 
 SAID = {
     "deploy-with-rollback.runbook.md": ("`bash -c STRING`, without `-e` and `pipefail`", "`agent"),
-    "code-review.runbook.md": ("A `block` is shown with the question. It never runs.", "-c STRING"),
     "database-failover.runbook.md": ("`{{NAME}}` shows the value. It is never put into a command.", "--agent COMMAND"),
     "playbooks/issue-triage.playbook.md": ("The inputs `issue` and `project` go into prompts unchanged", "`bash"),
     "playbooks/change-review.playbook.md": ("--tool CONNECTION=COMMAND` sets", "`parallel`"),
-    "workflows/dependency-update.workflow.yaml": ("skips all later steps and gates.", "In `parallel`"),
     "workflows/security-audit.workflow.yaml": ("In `parallel`, all agents must answer with it", "`none` means"),
     "specifications/checked-code.stepspec.yaml": (
         "Without mypy, this check is skipped: the run says so, and the step can pass.",

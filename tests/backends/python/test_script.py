@@ -241,6 +241,23 @@ def test_all_reasons_are_one_diagnostic() -> None:
     assert (found[0].span, found[0].help) == (compiled.nodes[0].origin.span, "remove `runtime=script`")
 
 
+PROMPT = "Watch the dashboard, `$(touch owned)`, $(touch owned) and $HOME.\n\nendef\n@echo %s \\\n"
+GROUP = "## 1. Group\n\nThe group's text.\n\n" + command(
+    "### 1.1 Look", "echo looking; [ -e again ] || ! touch again", "FAIL: RETRY 1 STOP", text=PROMPT
+)
+
+
+def test_the_text_of_a_group_and_of_a_step_is_shown_once_above_the_output_of_the_command(tmp_path: Path) -> None:
+    path = script(tmp_path, GROUP)
+    done = subprocess.run(
+        [sys.executable, str(path)], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True
+    ).stdout.decode()
+    shown = "".join(f"    {line}".rstrip(" ") + "\n" for line in PROMPT.splitlines())
+    assert done.count(shown) == 1, done
+    assert done.index("    The group's text.\n") < done.index(shown) < done.index("\nlooking\n")
+    assert not (tmp_path / "owned").exists()
+
+
 def test_operators_have_nothing_to_do_with_a_script(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", LOOP)
     words = ["--to", "python", "-O", "runtime=script", "-O", "operator=full"]
