@@ -126,8 +126,6 @@ def test_the_helper_of_another_edition_has_all_commands(sqlite_fleet: WarmFleet)
     until(lambda: sqlite_fleet.lines("notices"))
 
 
-# --- Difficult texts --------------------------------------------------------------------------------------------------
-
 SHOUTS = (
     "# Texts\n\n"
     + command(
@@ -179,9 +177,6 @@ def test_a_long_answer_survives(fleet: WarmFleet, tmp_path: Path) -> None:
     assert text in prompt
     shown = fleet.call("status", "r1", "--json")
     assert shown.code == 0
-
-
-# --- Random specifications --------------------------------------------------------------------------------------------
 
 
 class Driven:
@@ -237,9 +232,6 @@ def test_a_worker_drives_a_specification_to_its_end(seed: int, tmp_path: Path) -
     assert "Traceback" not in "".join(printed)
     manifest = json.loads((driven.records() / "manifest.json").read_text(encoding="utf-8"))
     assert {step["status"] for step in manifest["steps"]} == {"completed"}
-
-
-# --- Limits of visits -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.soak

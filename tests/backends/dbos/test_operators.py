@@ -109,8 +109,6 @@ def test_wrong_options_of_workers(words: WarmFleet) -> None:
         assert "Traceback" not in words.expect(2, expected, "worker", option, value).text
 
 
-# --- Runs of another version of the document --------------------------------------------------------------------------
-
 NEW = ASKS.replace("echo after >> steps", "echo later >> steps")
 
 
@@ -257,8 +255,6 @@ def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: War
         assert legs.others("r1") == 0
         assert [count for _, count, _ in legs.queued()] == [1]
 
-
-# --- Runs that wait or have stopped -----------------------------------------------------------------------------------
 
 CHECKLIST = "# A\n\n## 1. Ready?\n\n- [ ] one\n- [ ] two\n\n## 2. Go\n\n```bash\necho ran >> steps\n```\n"
 

@@ -276,8 +276,6 @@ def test_an_error_of_a_worker_is_not_the_error_of_a_run(sqlite_fleet: WarmFleet,
     assert sqlite_fleet.lines("steps") == ["before", "waits", "after"]
 
 
-# --- Workers that are asked to stop -----------------------------------------------------------------------------------
-
 CLEANS = "trap 'echo got >> signals; sleep 0.5; echo cleaned >> signals; exit {}' TERM\n"
 
 

@@ -37,9 +37,6 @@ def play(folder: Path, document: str) -> Made:
     return written(folder, "main.playbook.md", document)
 
 
-# --- What is called, and how often ------------------------------------------------------------------------------------
-
-
 def test_a_file_of_agents_or_tools_has_a_line_for_each(tmp_path: Path) -> None:
     whole = program(
         node("1", agent("x", "one"), always("2", Keep("a"))),
@@ -94,9 +91,6 @@ def test_a_complete_run_leaves_its_artifact_where_the_operator_wants_it(tmp_path
     assert made.read("there") == b"a $b\n***"
 
 
-# --- People instead of agents ----------------------------------------------------------------------------------------
-
-
 def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path: Path) -> None:
     made = play(tmp_path, PLAY)
     done = made.make("topic=x")
@@ -130,8 +124,6 @@ def test_whoever_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -
     printed = made.make("answer", "STEP=2", "REPLY=b").stdout.decode()
     assert printed == "rdc: to continue: make resume   (with AGENT, AGENT_TIMEOUT, as before)\n"
 
-
-# --- Workflows --------------------------------------------------------------------------------------------------------
 
 HEADING = rb"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
 AGENT = """\
@@ -207,8 +199,6 @@ def test_the_target_of_a_step_does_its_gate_and_its_work(usual: Made) -> None:
     assert usual.end("step-finalize", "AGENT=./agent").startswith("rdc: WAITING finalize/human")
     assert usual.end("step-finalize", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"
 
-
-# --- What an agent cannot replace -------------------------------------------------------------------------------------
 
 TWICE = (
     "# Two\n\n## STEP 1: First\n\nSay it.\n\n@output(it)\n\n"

@@ -176,8 +176,6 @@ def test_counters_and_the_loop_hide_no_variable(tmp_path: Path) -> None:
     assert place.lines("shown") == [*given.values(), os.environ.get("SHELL", ""), os.environ.get("HOME", "")]
 
 
-# --- Another Makefile in its place ------------------------------------------------------------------------------------
-
 REPLACES = (
     command("1. Replace", "cp other.new Makefile || rm Makefile", shell="sh")
     + command("2. Go on", "echo two >> log", "FAIL: GOTO 3", shell="sh")
@@ -212,9 +210,6 @@ def test_a_command_that_kills_its_make_is_an_error_and_no_failure(tmp_path: Path
     assert code(done) == 2
     assert "make ended with 137 in step 1" in done.stdout
     assert code(place.make("resume")) == 75
-
-
-# --- Inclusion --------------------------------------------------------------------------------------------------------
 
 
 def test_another_makefile_can_include_one_or_call_it_by_its_file(tmp_path: Path) -> None:

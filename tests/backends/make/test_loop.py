@@ -74,9 +74,6 @@ def test_state_that_another_user_can_change_is_refused(tmp_path: Path) -> None:
     assert "WAITING 3" in place.make("REPLY=yes").stdout
 
 
-# --- Examples to their end --------------------------------------------------------------------------------------------
-
-
 def replies_of(answers: Path) -> list[list[str]]:
     """The lines of a file of answers: a word, maybe behind a step."""
     text = answers.read_text(encoding="utf-8") if answers.exists() else ""

@@ -30,9 +30,6 @@ NEWER = {
 }  # fmt: skip
 
 
-# --- The file ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("path", listed(".mk"))
 def test_no_makefile_has_what_make_3_81_does_not_know(path: str) -> None:
     whole = of(path).read_text(encoding="utf-8")
@@ -40,9 +37,6 @@ def test_no_makefile_has_what_make_3_81_does_not_know(path: str) -> None:
     text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     found = {feature: since for feature, since in NEWER.items() if re.search(feature, text, re.MULTILINE)}
     assert found == {}
-
-
-# --- Texts ------------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))

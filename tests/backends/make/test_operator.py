@@ -88,9 +88,6 @@ def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Pl
     assert not list(flow.folder.rglob("canary*"))
 
 
-# --- Prompted ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
 def test_a_prompted_run_executes_nothing(document: str, tmp_path: Path) -> None:
     place = Place(tmp_path, document, operator="full")
@@ -152,9 +149,6 @@ def test_a_value_of_several_lines_is_given_as_a_command_writes_it(tmp_path: Path
     assert made.read("got") == b"one\n it's"
 
 
-# --- Several runs, and notices ----------------------------------------------------------------------------------------
-
-
 def test_runs_stand_beside_each_other_and_keep_their_notices(flow: Place) -> None:
     assert last_line(flow.make()) == "rdc: WAITING 2 Look at it"
     done = flow.make("AS=eu-west.1", "NOTIFY=cat >> noticed; echo noise; exit 9")
@@ -193,18 +187,12 @@ def test_history_lists_and_prunes(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("canary*"))
 
 
-# --- Elsewhere --------------------------------------------------------------------------------------------------------
-
-
 def test_a_terminal_asks_and_takes_answers(flow: Place) -> None:
     terminal = Terminal(flow)
     terminal.answer("yes\n", after="2 Look at it: [yes/no] ")
     terminal.answer("pass\n", after="[pass/fail] ")
     assert terminal.end() == "rdc: COMPLETE Out it goes"
     assert flow.lines("log")[0] == "build"
-
-
-# --- Checklists, rules and limits -------------------------------------------------------------------------------------
 
 
 @pytest.mark.share(1)

@@ -49,9 +49,6 @@ def line(tmp_path: Path) -> Place:
     return Place(tmp_path, LINE, form="plain")
 
 
-# --- What it does -----------------------------------------------------------------------------------------------------
-
-
 def test_make_runs_all_steps_once(line: Place) -> None:
     done = line.make("-s")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Out it goes"), done.stderr
@@ -140,8 +137,6 @@ def test_commands_have_their_own_shells(tmp_path: Path) -> None:
     assert place.lines("log") == ["1 bash", "2 ", "3 bash"]
 
 
-# --- Texts ------------------------------------------------------------------------------------------------------------
-
 PRINTED = TEXTS.map(lambda text: re.sub("[^ -~\n\t]", "é", text)[:60_000])
 
 
@@ -180,8 +175,6 @@ def test_a_command_that_looks_like_a_recipe_is_run_as_it_is(command: str, tmp_pa
     subprocess.run(["sh", "-c", command], cwd=other, capture_output=True, check=False)
     assert place.lines("got") == place.lines("other/got")
 
-
-# --- What it refuses --------------------------------------------------------------------------------------------------
 
 COMMAND = "\n\n```sh\ntrue\n```\n"
 ASKS = "\n## {}. Look\n\nIs it?\n"

@@ -103,9 +103,6 @@ def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-# --- Inputs of Makefiles at a terminal, and variables that are nearly an input ----------------------------------------
-
-
 def two() -> Program:
     """A program that shows the values of its two inputs."""
     return program(

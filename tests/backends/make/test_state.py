@@ -154,9 +154,6 @@ def test_the_number_of_a_process_is_neither_executed_nor_signaled(pid: str, cut_
     assert not list(tmp_path.rglob("canary*"))
 
 
-# --- Links ------------------------------------------------------------------------------------------------------------
-
-
 def contents(path: Path) -> dict[Path, bytes]:
     """The files in a folder, or the one file."""
     return {each: each.read_bytes() for each in (path, *path.rglob("*")) if each.is_file()}
@@ -192,9 +189,6 @@ def test_a_link_in_the_place_of_all_states_is_refused(verb: str, flow: Place) ->
     flow.make(verb, "REPLY=yes")
     assert contents(flow.folder / "elsewhere") == before
     assert flow.lines("log") == ["build"]
-
-
-# --- State that cannot be written, or vanishes ------------------------------------------------------------------------
 
 
 def test_a_state_that_cannot_be_written_is_said_and_nothing_runs(flow: Place) -> None:

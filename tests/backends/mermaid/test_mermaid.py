@@ -119,9 +119,6 @@ def test_the_diagram_in_the_documentation_is_current(tmp_path: Path) -> None:
     assert chart(drawn, {}) == diagram
 
 
-# --- For reuse ----------------------------------------------------------------------------------------------------
-
-
 def test_a_chart_has_the_ids_that_it_is_given_and_takes_further_lines(mermaid: Mermaid) -> None:
     shown = chart(TWO_WAYS, {"1": "s1", "C": "n1"})
     assert shown.startswith("flowchart TD\n")
@@ -156,9 +153,6 @@ def test_a_diagram_that_is_too_big_says_so_and_titles_without_end_are_cut() -> N
     assert MARK in "".join(text.splitlines()[:5])
     assert "GitHub" not in emitted(row(3))
     assert max(len(emitted(row(1, title))) for title in ("word " * 13_000, "x" * 65_536)) < 2000
-
-
-# --- Links and colors --------------------------------------------------------------------------------------------
 
 
 def test_boxes_link_to_their_source_lines_if_asked(mermaid: Mermaid) -> None:
@@ -220,9 +214,6 @@ def test_mermaid_sees_both_versions(pair: tuple[Drawn, Drawn], mermaid: Mermaid)
 def test_no_text_of_two_versions_leaves_its_label(old: Program, new: Program, mermaid: Mermaid) -> None:
     shown = both(picture(old), picture(new))
     assert_same(read(shown, mermaid), replace(shown, notes=()))
-
-
-# --- The picture in the summary of a run on GitHub --------------------------------------------------------------------
 
 
 MORE = ("%%{init:{'themeCSS':'.node{opacity:0}'}}%%", "#60;img src=x#62; #quot;]", "flow; direction\tLR", "$$x$$ $$$")

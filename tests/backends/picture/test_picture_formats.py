@@ -139,9 +139,6 @@ def test_examples_are_drawn() -> None:
         assert all(box.is_reached for box in picture(compiled(path)).boxes)
 
 
-# --- Playbooks --------------------------------------------------------------------------------------------------------
-
-
 def playbook(name: str) -> Program:
     return example(f"playbooks/{name}.playbook.md")
 

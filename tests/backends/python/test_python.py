@@ -202,9 +202,6 @@ def test_jumps_are_left_out_where_no_operator_can_jump() -> None:
     assert "jumps={" in (emitted(made).text or "")
 
 
-# --- One runtime for several programs ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def shared(tmp_path: Path) -> tuple[Path, Path]:
     emission = emitted(program(node("1", sh("echo done"))), runtime="shared")
@@ -264,9 +261,6 @@ def test_all_words_are_the_builders() -> None:
     from runtime_shim.engine.program import Builder  # noqa: PLC0415
 
     assert {word for word in WORDS if not hasattr(Builder, word)} == {"branch"}
-
-
-# --- The operator's jumps by the table and the runtime, held against the semantics ------------------------------------
 
 
 @pytest.mark.share(4)

@@ -44,8 +44,6 @@ def derives(made: Program) -> bool:
     return is_derived
 
 
-# --- Random specifications
-
 PATHS = ("{output_folder}/a.md", "{output_folder}/b.py", "{template_folder}/c.md")
 TEXTS = ("", "Do it", "Fill {output_folder}\nand more", "\nframed", "a 'quoted' \"text\" \\ {")
 WORDS = ("Format validation", "AST + type + lint", "Template/schema validation", "by hand", "mypy, ruff")
@@ -123,9 +121,6 @@ def test_a_title_that_looks_like_a_placeholder_stays_a_title(tmp_path: Path) -> 
     step = {"id": "a", "name": "{output_folder}", "outputs": ["{output_folder}/a"], "validation": "{output_folder}"}
     derives(program_of({"step_specs": [step], "config": {"variables": {"output_folder": "x"}}}, tmp_path))
     derives(handmade({"id": "a", "name": "a", "outputs": ["{output_folder}/a"]}))
-
-
-# --- What people read
 
 
 def example(path: Path) -> Program:
