@@ -10,6 +10,7 @@ import pytest
 
 from backends.make import MakeBackend
 from compiler.ir.program import Input, Program
+from tests.backends.make.loops import written
 from tests.support.backend_programs import Made, agent, always, gate, node, program, ref, shell, slots, words
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
@@ -86,3 +87,8 @@ def test_a_name_that_make_would_misunderstand_is_refused(name: str) -> None:
             continue
         (problem,) = found.diagnostics
         assert (found.text, problem.code, name in problem.message) == (None, "RD530", True)
+
+
+def test_a_playbook_that_calls_nobody_may_have_an_input_of_such_a_name(tmp_path: Path) -> None:
+    document = '# A\n\n## INPUTS\n\n- `BREAK` (text): It\n\n## STEP 1: One\n\n@elicit(input, "{{BREAK}}?")\n'
+    assert b"BREAK" in written(tmp_path, "main.playbook.md", document).read("Makefile")
