@@ -213,7 +213,7 @@ def test_questions_are_asked_at_a_terminal_until_they_are_answered(flow: Place) 
     assert terminal.seen.count("Is it good?") == 1
     terminal = Terminal(flow)
     terminal.answer("\x04", after="[yes/no]")
-    assert terminal.end() == "rdc: WAITING 2", "it says no more"
+    assert terminal.end() == "rdc: WAITING 2", "the end of the input leaves it open"
     terminal = Terminal(flow, "REPLY=yes")
     terminal.answer("yes\n", after="[yes/no]")
     assert terminal.end() == "rdc: COMPLETE Out it goes"

@@ -104,7 +104,7 @@ REPLACED = {
     "rdc_runtime_*.py": OF_RUNTIMES,
     "rdc_make_*.py": OF_RUNTIMES,
 }
-"""What is said of a file that was changed, and of one that is not there."""
+"""The errors for a file that was changed, and for one that is not there."""
 
 
 @pytest.mark.parametrize("name", REPLACED)

@@ -130,8 +130,8 @@ def test_make_expands_nothing_that_it_is_given(tmp_path: Path) -> None:
 
 
 def test_commands_have_their_own_shells(tmp_path: Path) -> None:
-    says = 'echo "$RDC_STEP ${BASH_VERSION:+bash}" >> log'
-    steps = [command(f"{n}. Step", says, shell=tag) for n, tag in enumerate(("bash", "sh", "bash"), 1)]
+    shows = 'echo "$RDC_STEP ${BASH_VERSION:+bash}" >> log'
+    steps = [command(f"{n}. Step", shows, shell=tag) for n, tag in enumerate(("bash", "sh", "bash"), 1)]
     place = Place(tmp_path, "".join(steps), form="plain")
     assert place.make().returncode == 0
     assert place.lines("log") == ["1 bash", "2 ", "3 bash"]
