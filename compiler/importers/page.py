@@ -184,7 +184,7 @@ class _Builder:
         for number, part in enumerate(names[1:], 2):
             part.name = f"{part.name}_{number}"
         last = max((at for at, part in enumerate(parts) if part in steps and part not in names), default=0)
-        above = [part for part in parts[: last + 1] if part not in names]  # no step of the order is behind a rollback
+        above = [part for part in parts[: last + 1] if part not in names]  # the order has its steps before a rollback
         return [*above, *(part for part in parts[: last + 1] if part in names), *parts[last + 1 :]]
 
     def _items(self, section: Section) -> Items:

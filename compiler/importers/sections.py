@@ -66,7 +66,6 @@ _LAST_PART = Regex(
 _WORDS = Regex(r"[a-z]+")
 
 _OPPOSITES = Regex(r"(?ims)^(?:create|add|set|enable)\b[^\n]* (\w+)$.*^(?:delete|remove|unset|disable)\b[^\n]* \1$")
-"""Matches headings of which one makes and a later one deletes a thing, such as `Create a cup` and `Remove a cup`."""
 _NEAR = 3  # the most places between the titles of two choices
 _FEWEST = 3  # the fewest items of a list that are the next headings
 
