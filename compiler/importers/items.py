@@ -333,7 +333,7 @@ class Items:
         if is_text or words.is_automatic(sentence):
             self._show_above(piece.plain)
             label = self.lead.pop() if last.endswith(":") and self.lead[-1].plain == last else Text("", "", piece.line)
-            text = "\n\n".join(filter(None, [label.markdown, piece.text]))
+            text = f"{label.markdown}\n\n{piece.text}" if label.plain else piece.text
             self.lead.append(Text(text, f"{label.plain} {piece.plain}".strip(), label.line))
             if label.plain and self.items and (words.is_remedy(last) or words.is_procedure(last)):
                 self._flush()
@@ -345,17 +345,15 @@ class Items:
             return
         leads = (one.plain for one in self.lead if one.plain.endswith(":"))
         opening = next(filter(words.opens_with_condition, leads), "")
-        first = (words.sentences(opening) or [""])[0]
+        first = next(iter(words.sentences(opening)), "")
         case = words.condition(last if last.endswith(":") else sentence) or words.condition(first)
         is_case = words.opens_with_condition(sentence) or sentence.startswith(("For ", "When "))
         is_case = bool(opening) or (is_case and sentence.endswith(":"))
-        above = ""
         if case:
             self._split_lead()
-            above = self._taken()
         elif not self.items:
             self._flush()
-        start = len(self.items)
+        start, above = len(self.items), self._taken() if case else ""
         for item in items:
             self._item(item)
         self.open = -1
