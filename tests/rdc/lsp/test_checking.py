@@ -19,13 +19,21 @@ FINE = BROKEN.replace("Rolback", "Rollback")
 OUTER = "# Outer\n\n## 1. All of it\n\n- inner.runbook.md\n"
 
 
-async def test_a_diagnostic_has_place_code_severity_and_help(client: Editor, tmp_path: Path) -> None:
+async def test_a_diagnostic_has_place_code_severity_and_help_until_it_is_fixed_or_closed(
+    client: Editor, tmp_path: Path
+) -> None:
     uri = await client.open(tmp_path / "a.runbook.md", BROKEN)
     (found,) = client.diagnostics[uri]
     assert (found.code, found.source, found.severity) == ("RD201", "rdc", lsp.DiagnosticSeverity.Error)
     assert texts_at(BROKEN, [found.range]) == ["Rolback"]
     assert found.message.startswith("there is no step `Rolback`\nhelp: did you mean")
     assert found.code_description is None
+    await client.type(uri, FINE)
+    assert client.codes(uri) == []
+    await client.type(uri, BROKEN)
+    client.close(uri)
+    await client.until(lambda one: one.uri == uri and one.version is None)
+    assert client.codes(uri) == []
 
 
 async def test_levels_are_those_of_the_editor(client: Editor, tmp_path: Path) -> None:
@@ -51,12 +59,6 @@ async def test_a_code_links_to_its_page(client: Editor, tmp_path: Path) -> None:
     (found,) = client.diagnostics[uri]
     assert found.code_description
     assert found.code_description.href == "https://docs.example.org/rdc/diagnostics/RD201.html"
-
-
-async def test_a_fixed_document_has_no_diagnostics(client: Editor, tmp_path: Path) -> None:
-    uri = await client.open(tmp_path / "a.runbook.md", BROKEN)
-    await client.type(uri, FINE)
-    assert client.codes(uri) == []
 
 
 async def test_only_the_last_of_many_versions_is_shown(client: Editor, tmp_path: Path) -> None:
@@ -156,13 +158,6 @@ async def test_other_files_are_left_alone(client: Editor, tmp_path: Path) -> Non
     assert identifier.uri not in client.diagnostics
     lens = lsp.CodeLensParams(lsp.TextDocumentIdentifier(identifier.uri))
     assert await client.text_document_code_lens_async(lens) is None
-
-
-async def test_a_closed_document_has_no_diagnostics(client: Editor, tmp_path: Path) -> None:
-    uri = await client.open(tmp_path / "a.runbook.md", BROKEN)
-    client.close(uri)
-    await client.until(lambda one: one.uri == uri and one.version is None)
-    assert client.codes(uri) == []
 
 
 async def test_a_link_to_a_document_keeps_the_address_of_the_editor(client: Editor, tmp_path: Path) -> None:
