@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -100,45 +101,28 @@ def test_scenarios_of_the_project_are_tested_unless_a_document_has_errors(projec
 # --- Compiling and drawing folders ------------------------------------------------------------------------------------
 
 
-def test_a_folder_is_compiled_beside_its_documents(project: Path) -> None:
+def test_a_folder_is_compiled_or_drawn_beside_its_documents(project: Path) -> None:
     result = call("compile", ".", "--to", "python", cwd=project)
     assert result.err.splitlines() == ["wrote a/x.py", "wrote b/deep/x.py", "wrote x.py"]
     again = call("compile", ".", "--to", "python", "--check", cwd=project)
     assert (again.code, again.err.count("is up to date")) == (0, 3)
+    result = call("graph", "b", "x.runbook.md", cwd=project)
+    assert result.err.splitlines() == ["wrote b/deep/x.svg", "wrote x.svg"]
+    result = call("graph", ".", "--format", "dot", "-o", "pictures/", cwd=project)
+    assert below(project / "pictures") == ["a/x.dot", "b/deep/x.dot", "x.dot"]
 
 
-def test_an_output_folder_keeps_the_folders_of_documents(project: Path) -> None:
-    result = call("compile", ".", "--to", "make", "-o", "out/all/", cwd=project)
-    assert result.code == 0, result.err
-    assert below(project / "out") == ["all/a/x.mk", "all/b/deep/x.mk", "all/x.mk"]
-
-
-def test_folders_count_from_the_one_that_holds_them_all(project: Path) -> None:
-    assert call("compile", "a", "--to", "make", "-o", "one/", cwd=project).code == 0
-    assert below(project / "one") == ["x.mk"]
-    assert call("compile", "a", "b/deep", "--to", "make", "-o", "two/", cwd=project).code == 0
-    assert below(project / "two") == ["a/x.mk", "b/deep/x.mk"]
-
-
-def test_files_and_folders_are_compiled_together(project: Path) -> None:
-    document(project, "y.runbook.md", GOOD)
-    (project / "out").mkdir()
-    result = call("compile", "y.runbook.md", "b", "./b/deep/x.runbook.md", "--to", "make", "-o", "out", cwd=project)
-    assert result.err.splitlines() == ["wrote out/y.mk", "wrote out/deep/x.mk"]
-
-
-def test_workflows_of_github_have_no_folders(project: Path) -> None:
-    """GitHub reads none in folders below `.github/workflows`."""
-    result = call("compile", "a", "--to", "github", "-o", ".github/workflows/", cwd=project)
-    assert result.err == "wrote .github/workflows/x.yml\n"
-    result = call("compile", "a", "b", "--to", "github", "-o", ".github/workflows/", cwd=project)
-    assert "error[RD513]: a/x.runbook.md and b/deep/x.runbook.md would be written to the same file" in result.err
-
-
-def test_a_document_and_what_it_includes_are_both_compiled(tmp_path: Path) -> None:
-    document(tmp_path, "d/whole.runbook.md", "# Whole\n\n## 1. Part\n\n- part.runbook.md\n")
-    document(tmp_path, "d/part.runbook.md", GOOD)
-    assert call("compile", "d", "--to", "python", cwd=tmp_path).err == "wrote d/part.py\nwrote d/whole.py\n"
+def test_an_output_folder_keeps_the_folders_below_the_one_that_holds_them_all(project: Path) -> None:
+    for words, made in (
+        ((".",), ["a/x.mk", "b/deep/x.mk", "x.mk"]),
+        (("a",), ["x.mk"]),
+        (("a", "b/deep"), ["a/x.mk", "b/deep/x.mk"]),
+        (("x.runbook.md", "b", "./b/deep/x.runbook.md"), ["deep/x.mk", "x.mk"]),
+    ):
+        result = call("compile", *words, "--to", "make", "-o", "out/all/", cwd=project)
+        assert result.code == 0, result.err
+        assert below(project / "out") == [f"all/{name}" for name in made]
+        shutil.rmtree(project / "out")
 
 
 def test_nothing_of_a_folder_is_written_if_one_document_has_an_error(project: Path) -> None:
@@ -151,11 +135,21 @@ def test_nothing_of_a_folder_is_written_if_one_document_has_an_error(project: Pa
 
 
 def test_documents_that_become_one_file_are_refused(project: Path) -> None:
+    """GitHub reads no workflows in folders below `.github/workflows`."""
+    workflows = ("--to", "github", "-o", ".github/workflows/")
+    assert call("compile", "a", *workflows, cwd=project).err == "wrote .github/workflows/x.yml\n"
+    result = call("compile", "a", "b", *workflows, cwd=project)
+    assert "error[RD513]: a/x.runbook.md and b/deep/x.runbook.md would be written to the same file" in result.err
+
     document(project, "a/x.playbook.md", "# Play\n\n## STEP 1: Do\n\nDo it.\n")
     result = call("compile", "a", "--to", "make", "-o", "out/", cwd=project)
     assert result.code == 1
     assert "a/x.playbook.md and a/x.runbook.md would be written to the same file out/x.mk" in result.err
     assert not (project / "out").exists()
+
+    document(project, "d/whole.runbook.md", "# Whole\n\n## 1. Part\n\n- part.runbook.md\n")
+    document(project, "d/part.runbook.md", GOOD)
+    assert call("compile", "d", "--to", "python", cwd=project).err == "wrote d/part.py\nwrote d/whole.py\n"
 
 
 @pytest.mark.parametrize("command", [("compile", "--to", "python"), ("graph",)])
@@ -168,16 +162,5 @@ def test_an_output_that_cannot_take_a_folder_is_wrong_use(command: tuple[str, ..
     file = call(*command, "a", "-o", "x.svg", cwd=project)
     assert file.code == 2
     assert "a is a folder, so the output must be one, too: use -o x.svg/" in file.err
-    assert "the folder empty has no documents" in call(*command, _empty(project), cwd=project).err
-
-
-def _empty(project: Path) -> str:
     (project / "empty").mkdir()
-    return "empty"
-
-
-def test_a_folder_is_drawn(project: Path) -> None:
-    result = call("graph", "b", "x.runbook.md", cwd=project)
-    assert result.err.splitlines() == ["wrote b/deep/x.svg", "wrote x.svg"]
-    result = call("graph", ".", "--format", "dot", "-o", "pictures/", cwd=project)
-    assert below(project / "pictures") == ["a/x.dot", "b/deep/x.dot", "x.dot"]
+    assert "the folder empty has no documents" in call(*command, "empty", cwd=project).err

@@ -128,10 +128,6 @@ def _of_runbook(draw: random.Random, number: int, count: int) -> str:
     )
 
 
-def some_reply(draw: random.Random) -> FormReply:
-    return draw.choice([accepted("yes"), accepted("no"), accepted("maybe"), *NO_REPLY])
-
-
 NO_REPLY = [ElicitResult(action="decline"), ElicitResult(action="cancel"), ElicitResult(action="accept", content={})]
 
 
@@ -185,7 +181,7 @@ def test_a_random_client_stays_on_a_path(tmp_path: Path, seed: int, request: pyt
     replies: list[FormReply] = []
 
     def form(_params: ElicitRequestFormParams) -> FormReply:
-        replies.append(some_reply(draw))
+        replies.append(draw.choice([accepted("yes"), accepted("no"), accepted("maybe"), *NO_REPLY]))
         return replies[-1]
 
     async def act(host: Host) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.rdc.agents.documents import AGENT, MIXED
 from tests.support.agents import Host, Table, approve, drive, journal_of, serve
-from tests.support.cli import UNKNOWN_TARGET, spawn
+from tests.support.cli import UNKNOWN_TARGET, call, spawn
 
 pytestmark = pytest.mark.process
 
@@ -144,6 +144,6 @@ def test_nothing_is_served_by_default(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_decide_are_refused(tmp_path: Path, words: list[str], problem: str) -> None:
-    result = spawn("mcp", "--", *words, cwd=tmp_path)
+    result = call("mcp", "--", *words, cwd=tmp_path)
     assert result.code == 2
     assert problem in result.err

@@ -77,11 +77,17 @@ def run(*words: str, cwd: Path, given: str = "") -> None:
 
 
 @pytest.mark.usefixtures("waiting")
-def test_a_stream_has_the_state_and_all_visits(client: Client, folder: Path) -> None:
+def test_a_stream_has_the_state_the_question_and_all_visits(client: Client, folder: Path) -> None:
     stream = client.stream("deploy")
     state = stream.until("state")
     assert (state["state"], state["step"], state["title"]) == ("waiting", "2", "Does it look right?")
     assert (state["total"], state["is_same"], state["has_logs"]) == (2, True, False)
+    other = client.stream("deploy")
+    asked = other.question()
+    other.close()
+    assert (asked["step"], asked["at"], asked["kind"], asked["form"]) == ("2", "2:2", "ask", True)
+    assert (asked["text"], asked["replies"]) == ("Open the page.\n\nThen the other.", ["yes", "no"])
+    assert asked["commands"][0] == f"rdc run {NAME} answer 2 yes"
     visits = stream.until("visits")
     assert (visits["after"], visits["run"]) == (0, state["run"])
     facts = [(one["n"], one["step"], one["attempt"], one["count"], one["word"]) for one in visits["visits"]]
@@ -110,17 +116,19 @@ def test_visits_have_the_times_of_the_report(client: Client, folder: Path) -> No
     assert answered["took"] > 0, "how long the question waited"
 
 
-def test_visits_come_while_a_run_works(client: Client, folder: Path) -> None:
-    stream = client.stream("deploy")
-    assert stream.until("state")["state"] == "none"
+def test_visits_come_to_several_pages_while_a_run_works(client: Client, folder: Path) -> None:
+    streams = [client.stream("deploy") for _ in range(4)]
+    assert streams[0].until("state")["state"] == "none"
     run(cwd=folder)
-    assert stream.until("state", state="waiting")
+    states = [stream.until("state", state="waiting") for stream in streams]
+    assert all(state == states[0] for state in states)
     run("answer", "2", "yes", cwd=folder)
     (folder / "go").touch()
     run("resume", cwd=folder)
-    assert stream.until("state", state="complete", total=4)["step"] == "COMPLETE"
-    assert stream.until("visits")["after"] >= 2
-    stream.close()
+    assert streams[0].until("state", state="complete", total=4)["step"] == "COMPLETE"
+    assert streams[0].until("visits")["after"] >= 2
+    for stream in streams:
+        stream.close()
 
 
 EXAMPLES = [
@@ -187,15 +195,6 @@ def test_a_new_run_takes_the_place_of_one_that_is_over(client: Client, folder: P
     archived.close()
     refused = client.answer(f"deploy:{old}", step="2", at="1:2", reply="yes", by="ann")  # where the current run is
     assert refused.status == 409
-
-
-def test_several_pages_see_the_same(client: Client, folder: Path) -> None:
-    streams = [client.stream("deploy") for _ in range(4)]
-    run(cwd=folder)
-    states = [stream.until("state", state="waiting") for stream in streams]
-    assert all(state == states[0] for state in states)
-    for stream in streams:
-        stream.close()
 
 
 @pytest.mark.usefixtures("waiting")
@@ -308,39 +307,37 @@ def test_an_altered_record_is_damage(client: Client, folder: Path, damage: bytes
     stream.close()
 
 
-@pytest.mark.parametrize(
-    ("number", "field", "value"),
-    [
-        (0, "run", None),
-        (0, "time", 5),
-        (0, "steps", 5),
-        (-1, "next", ["2"]),
-        (-1, "time", {}),
-        pytest.param(-1, "seconds", 10**400, id="huge"),
-        (-1, "seconds", float("nan")),
-        pytest.param(-1, "message", json.loads("[" * 500 + "]" * 500), id="deep"),
-        pytest.param(-1, "title", "\udcff", id="surrogate"),
-    ],
-    ids=str,
-)
+DAMAGED = [
+    (0, "run", None),
+    (0, "time", 5),
+    (0, "steps", 5),
+    (-1, "next", ["2"]),
+    (-1, "time", {}),
+    (-1, "seconds", 10**400),
+    (-1, "seconds", float("nan")),
+    (-1, "message", json.loads("[" * 500 + "]" * 500)),
+    (-1, "title", "\udcff"),
+]
+
+
 @pytest.mark.usefixtures("waiting")
-def test_the_page_outlives_every_record(client: Client, folder: Path, number: int, field: str, value: object) -> None:
+def test_the_page_outlives_every_record(client: Client, folder: Path) -> None:
     """Anyone who can write a journal can also write its checksums."""
     stream = client.stream("deploy")
     stream.until("visits")
-    whole = journal(folder).read_bytes()
-    records = [json.loads(line[9:]) for line in whole.splitlines()]
-    records[number][field] = value
-    if value is None:
-        del records[number][field]
-    other = journal(folder).with_name("other")
-    other.write_bytes(b"".join(map(encode, records)))
-    other.replace(journal(folder))
-    stream.until("visits")
-    assert client.ask("/api/runs").json["runs"][0]["key"] == "deploy"
-    other.write_bytes(whole)
-    other.replace(journal(folder))
-    assert [one["title"] for one in stream.until("visits")["visits"]] == ["Build", "Build"]
+    whole, other = journal(folder).read_bytes(), journal(folder).with_name("other")
+    for number, field, value in DAMAGED:
+        records = [json.loads(line[9:]) for line in whole.splitlines()]
+        records[number][field] = value
+        if value is None:
+            del records[number][field]
+        other.write_bytes(b"".join(map(encode, records)))
+        other.replace(journal(folder))
+        stream.until("visits")
+        assert client.ask("/api/runs").json["runs"][0]["key"] == "deploy", field
+        other.write_bytes(whole)
+        other.replace(journal(folder))
+        assert [one["title"] for one in stream.until("visits")["visits"]] == ["Build", "Build"], field
     stream.close()
 
 
@@ -368,16 +365,17 @@ def test_a_long_record_has_its_state_in_the_list(client: Client, folder: Path) -
     assert (entry["state"], entry["step"]) == ("waiting", "2")
 
 
-@pytest.mark.parametrize("name", ["-h", "--adopt", "$(id)"])
 @pytest.mark.usefixtures("waiting")
-def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path, name: str) -> None:
-    shutil.copytree(journal(folder).parent, folder / ".rdc" / f"deploy@{name}")
-    stream = client.stream(quote(f"deploy@{name}", safe=""))
-    states = (data["next"] for kind, data in stream.events() if kind == "state")
-    place = shlex.join(["--state-dir", f".rdc/deploy@{name}"])
-    assert next(filter(None, states))[0].endswith(f" answer 2 yes {place}")
-    stream.close()
-    assert client.answer(quote(f"deploy@{name}", safe=""), step="2", at="2:2", reply="yes", by="ann").status == 200
+def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path) -> None:
+    for name in ("-h", "--adopt", "$(id)"):
+        shutil.copytree(journal(folder).parent, folder / ".rdc" / f"deploy@{name}")
+        key = quote(f"deploy@{name}", safe="")
+        stream = client.stream(key)
+        states = (data["next"] for kind, data in stream.events() if kind == "state")
+        place = shlex.join(["--state-dir", f".rdc/deploy@{name}"])
+        assert next(filter(None, states))[0].endswith(f" answer 2 yes {place}")
+        stream.close()
+        assert client.answer(key, step="2", at="2:2", reply="yes", by="ann").status == 200
 
 
 @pytest.mark.usefixtures("waiting")
@@ -450,17 +448,6 @@ def test_an_agent_cannot_answer_for_a_person(client: Client, folder: Path, monke
 
 
 @pytest.mark.usefixtures("waiting")
-def test_a_question_has_the_whole_text_and_its_replies(client: Client, folder: Path) -> None:
-    stream = client.stream("deploy")
-    asked = stream.question()
-    stream.close()
-    assert (asked["step"], asked["at"], asked["kind"], asked["form"]) == ("2", "2:2", "ask", True)
-    assert asked["text"] == "Open the page.\n\nThen the other."
-    assert asked["replies"] == ["yes", "no"]
-    assert asked["commands"][0] == f"rdc run {NAME} answer 2 yes"
-
-
-@pytest.mark.usefixtures("waiting")
 def test_the_second_person_sees_who_was_first(client: Client, folder: Path) -> None:
     stream = client.stream("deploy")
     at = stream.question()["at"]
@@ -476,31 +463,29 @@ def test_the_second_person_sees_who_was_first(client: Client, folder: Path) -> N
     stream.close()
 
 
-@pytest.mark.parametrize(
-    ("reply", "message"),
-    [
-        ({"reply": "maybe"}, "expected pass, fail, yes or no"),
-        ({"step": "9"}, "9 is not waiting for an answer"),
-        ({"step": "--resume"}, "is not waiting for an answer"),
-        ({"step": "--events=/tmp/x"}, "is not waiting for an answer"),
-        ({"step": ""}, "is not waiting for an answer"),
-        ({"at": "1:2"}, "1:2 is not the current step"),
-        ({"by": "a\0b"}, "printable characters"),
-        ({"by": "x" * 300}, ""),
-        ({"note": "\udcff"}, ""),
-    ],
-)
+REFUSED = [
+    ({"reply": "maybe"}, "expected pass, fail, yes or no"),
+    ({"step": "9"}, "9 is not waiting for an answer"),
+    ({"step": "--resume"}, "is not waiting for an answer"),
+    ({"step": "--events=/tmp/x"}, "is not waiting for an answer"),
+    ({"step": ""}, "is not waiting for an answer"),
+    ({"at": "1:2"}, "1:2 is not the current step"),
+    ({"by": "a\0b"}, "printable characters"),
+    ({"by": "x" * 300}, ""),
+    ({"note": "\udcff"}, ""),
+]
+
+
 @pytest.mark.usefixtures("waiting")
-def test_what_the_engine_refuses_changes_nothing(
-    client: Client, folder: Path, reply: dict[str, str], message: str
-) -> None:
+def test_what_the_engine_refuses_changes_nothing(client: Client, folder: Path) -> None:
     before = journal(folder).read_bytes()
-    given = {"step": "2", "at": "2:2", "reply": "yes", "by": "ann", **reply}
-    refused = client.answer("deploy", **given)
-    assert refused.status in (400, 409), refused.body
-    assert message in refused.json["error"]
-    assert journal(folder).read_bytes() == before
-    assert not (folder / "tmp" / "x").exists()
+    for reply, message in REFUSED:
+        given = {"step": "2", "at": "2:2", "reply": "yes", "by": "ann", **reply}
+        refused = client.answer("deploy", **given)
+        assert refused.status in (400, 409), refused.body
+        assert message in refused.json["error"]
+        assert journal(folder).read_bytes() == before
+        assert not (folder / "tmp" / "x").exists()
 
 
 def test_an_answer_continues_the_run_only_on_request(folder: Path) -> None:
@@ -534,16 +519,8 @@ def test_a_terminal_takes_the_answer_of_a_page(client: Client, folder: Path) -> 
     stream.close()
 
 
-CHOICES = """name: pick
-steps:
-  - name: write
-    prompt: Write notes.
-    end: true
-"""
-
-
 def test_a_step_of_an_agent_shows_commands_only(folder: Path) -> None:
-    document(folder, "pick.yaml", CHOICES)
+    document(folder, "pick.yaml", "name: pick\nsteps:\n  - {name: write, prompt: Write notes., end: true}\n")
     spawn("run", "pick.yaml", cwd=folder)
     with serving("pick.yaml") as client:
         stream = client.stream("pick")
@@ -560,45 +537,27 @@ COLORS = command(
 )
 
 
-def test_a_log_is_text(folder: Path) -> None:
-    document(folder, NAME, f"# Deploy\n\n{COLORS}")
-    run("--logs", cwd=folder)
-    with serving(NAME) as client:
-        found = client.ask("/api/runs/deploy/log/1")
-    assert found.headers["Content-Type"] == "text/plain; charset=utf-8"
-    assert found.body.decode() == "a\nred é\nd\n"
-    assert int(found.headers["Log-Next"]) == int(found.headers["Log-Size"]) - 3, (
-        "the start of a code comes with its end"
-    )
-
-
-@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
-def test_a_log_is_a_file(folder: Path, kind: str) -> None:
-    document(folder, NAME, f"# Deploy\n\n{COLORS}")
-    run("--logs", cwd=folder)
-    (log,) = (folder / ".rdc" / "deploy" / "logs").iterdir()
-    log.unlink()
-    if kind == "link":
-        log.symlink_to(folder / NAME)
-    elif kind == "pipe":
-        os.mkfifo(log)
-    else:
-        log.mkdir()
-    with serving(NAME) as client:
-        found = client.ask("/api/runs/deploy/log/1")
-    assert (found.status, found.body) == (200, b"")
-
-
-def test_an_archived_run_has_its_logs(folder: Path) -> None:
+def test_a_log_is_the_text_of_a_file(folder: Path) -> None:
     document(folder, NAME, f"# Deploy\n\n{COLORS}")
     for _ in range(2):
         run("--logs", cwd=folder)
     with serving(NAME) as client:
+        found = client.ask("/api/runs/deploy/log/1")
+        assert found.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert found.body.decode() == "a\nred é\nd\n"
+        start_of_a_code = int(found.headers["Log-Size"]) - int(found.headers["Log-Next"])
+        assert start_of_a_code == 3, "it comes with its end"
         key = client.ask("/api/runs").json["runs"][1]["key"]
-        assert client.ask(f"/api/runs/{key}/log/1").body.startswith(b"a\nred")
+        assert client.ask(f"/api/runs/{key}/log/1").body.startswith(b"a\nred"), "that of the archived run"
         stream = client.stream(key)
         assert stream.until("state")["has_logs"]
         stream.close()
+        (log,) = (folder / ".rdc" / "deploy" / "logs").iterdir()
+        for make in (lambda: log.symlink_to(folder / NAME), lambda: os.mkfifo(log), log.mkdir):
+            log.unlink()
+            make()
+            found = client.ask("/api/runs/deploy/log/1")
+            assert (found.status, found.body) == (200, b"")
 
 
 def test_a_log_comes_in_parts_of_64_kilobytes(folder: Path) -> None:
@@ -671,12 +630,6 @@ def test_a_change_while_it_compiles_is_seen(client: Client, folder: Path, monkey
     stream.close()
 
 
-def test_a_document_that_becomes_a_pipe_stops_nothing(client: Client, folder: Path) -> None:
-    (folder / NAME).unlink()
-    os.mkfifo(folder / NAME)
-    assert client.ask("/api/document").json["diagnostics"][0]["message"] == "the path is not a regular file"
-
-
 @pytest.mark.tool
 def test_the_last_good_picture_stays_after_an_error(client: Client, folder: Path) -> None:
     picture = client.ask("/api/picture")
@@ -706,6 +659,12 @@ def test_a_document_with_errors_from_the_start_has_no_picture(folder: Path) -> N
         stream.until("document")
         assert client.ask("/api/document").json["title"] == "Deploy"
         stream.close()
+
+
+def test_a_document_that_becomes_a_pipe_stops_nothing(client: Client, folder: Path) -> None:
+    (folder / NAME).unlink()
+    os.mkfifo(folder / NAME)
+    assert client.ask("/api/document").json["diagnostics"][0]["message"] == "the path is not a regular file"
 
 
 def test_a_removed_document_keeps_its_picture(client: Client, folder: Path) -> None:

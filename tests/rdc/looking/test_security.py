@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import chdir
 
 import pytest
 
@@ -19,13 +19,13 @@ DATA = ("/api/document", "/api/picture", "/api/runs", "/api/runs/deploy/events",
 FIXED = ("/", "/page.js", "/page.css")
 
 
-@pytest.fixture
-def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A page about a document without runs."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "rdc.toml").touch()
-    (tmp_path / "deploy.runbook.md").write_text(GOOD, encoding="utf-8")
-    with serving("deploy.runbook.md") as found:
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "rdc.toml").touch()
+    (folder / "deploy.runbook.md").write_text(GOOD, encoding="utf-8")
+    with chdir(folder), serving("deploy.runbook.md") as found:
         yield found
 
 
