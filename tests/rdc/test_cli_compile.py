@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -81,19 +82,24 @@ def test_standard_output_gets_the_bytes_of_the_file(folder: Path) -> None:
     assert not (folder / "-").exists()
 
 
-@pytest.mark.parametrize("out", ["out", "out/"])
-def test_several_sources_go_to_a_folder(folder: Path, out: str) -> None:
+def test_several_sources_go_to_a_folder(folder: Path) -> None:
     document(folder, "b/test.runbook.md", GOOD)
-    (folder / "out").mkdir()
-    result = call(*TO, "deploy.runbook.md", "b/test.runbook.md", "-o", out, cwd=folder)
-    assert (result.code, result.err) == (0, "wrote out/deploy.py\nwrote out/test.py\n")
-    assert call(*TO, "deploy.runbook.md", "-o", out, cwd=folder).err == "out/deploy.py is up to date\n"
+    for out in ("out", "out/"):
+        (folder / "out").mkdir()
+        result = call(*TO, "deploy.runbook.md", "b/test.runbook.md", "-o", out, cwd=folder)
+        assert (result.code, result.err) == (0, "wrote out/deploy.py\nwrote out/test.py\n")
+        assert call(*TO, "deploy.runbook.md", "-o", out, cwd=folder).err == "out/deploy.py is up to date\n"
+        shutil.rmtree(folder / "out")
 
 
-def test_a_folder_is_made_for_one_document_too(folder: Path) -> None:
-    assert refused(call(*TO, "deploy.runbook.md", "-o", "out/a.py", cwd=folder), "RD511")
-    assert files(folder) == ["deploy.runbook.md"]
+def test_a_folder_is_made_for_one_document_too_if_it_can_be(folder: Path) -> None:
+    (folder / "file").write_text("x", encoding="utf-8")
+    for out in ("out/a.py", "file/", "file/new/"):
+        assert refused(call(*TO, "deploy.runbook.md", "-o", out, cwd=folder), "RD511")
+    assert files(folder) == ["deploy.runbook.md", "file"]
     assert call(*TO, "deploy.runbook.md", "-o", "new/er/", cwd=folder).err == "wrote new/er/deploy.py\n"
+    result = call("graph", "deploy.runbook.md", "--format", "mermaid", "-o", "pictures/", cwd=folder)
+    assert (result.code, files(folder / "pictures")) == (0, ["deploy.mmd"]), result.err
     assert files(folder / "new/er") == ["deploy.py"]
 
 
@@ -103,26 +109,14 @@ def test_each_target_makes_the_folder(folder: Path, target: str) -> None:
     assert (result.code, "wrote new/deploy" in result.err) == (0, True), result.err
 
 
-def test_a_folder_is_made_for_pictures_and_not_if_it_cannot_be(folder: Path) -> None:
-    result = call("graph", "deploy.runbook.md", "--format", "mermaid", "-o", "new/", cwd=folder)
-    assert (result.code, files(folder / "new")) == (0, ["deploy.mmd"]), result.err
-    (folder / "file").write_text("x", encoding="utf-8")
-    for out in ("file/", "file/new/"):
-        assert refused(call(*TO, "deploy.runbook.md", "-o", out, cwd=folder), "RD511")
-
-
 def test_all_or_nothing(folder: Path) -> None:
     document(folder, "a.runbook.md", UNKNOWN_TARGET)
     assert refused(call(*TO, "deploy.runbook.md", "a.runbook.md", cwd=folder), "RD201")
-    assert not list(folder.glob("*.py"))
     assert refused(call(*TO, "a.runbook.md", "-o", "-", cwd=folder), "RD201")
     assert refused(call(*TO, "missing", cwd=folder), "RD001")
-
-
-def test_strict_writes_nothing_where_there_are_warnings(folder: Path) -> None:
     document(folder, "a.runbook.md", MISSING_TITLE)
     assert call(*TO, "--strict", "a.runbook.md", cwd=folder).code == 1
-    assert not (folder / "a.py").exists()
+    assert not list(folder.glob("*.py"))
     assert call(*TO, "a.runbook.md", cwd=folder).code == 0
 
 
@@ -134,22 +128,17 @@ def test_a_foreign_file_is_not_overwritten_without_force(folder: Path) -> None:
     assert "building" in (folder / "deploy.py").read_text()
 
 
-@pytest.mark.parametrize("link", ["none", "symbolic", "hard"])
-def test_a_source_is_never_overwritten(folder: Path, link: str) -> None:
-    out = "deploy.runbook.md" if link == "none" else "link.py"
-    if link == "symbolic":
-        (folder / out).symlink_to("deploy.runbook.md")
-    if link == "hard":
-        (folder / out).hardlink_to(folder / "deploy.runbook.md")
-    assert refused(call(*TO, "--force", "deploy.runbook.md", "-o", out, cwd=folder), "RD510")
-    assert (folder / "deploy.runbook.md").read_text() == GOOD
-
-
-def test_an_included_runbook_is_never_overwritten(folder: Path) -> None:
+@pytest.mark.parametrize("kind", ["itself", "symbolic", "hard", "included"])
+def test_a_source_is_never_overwritten(folder: Path, kind: str) -> None:
     document(folder, "a.runbook.md", "# Whole\n\n## 1. Part\n\n- deploy.runbook.md\n")
-    result = call(*TO, "--force", "a.runbook.md", "-o", "deploy.runbook.md", cwd=folder)
-    assert refused(result, "RD510")
-    assert (folder / "deploy.runbook.md").read_text() == GOOD
+    source, out = "deploy.runbook.md", "link.py" if kind in ("symbolic", "hard") else "deploy.runbook.md"
+    if kind == "symbolic":
+        (folder / out).symlink_to(source)
+    if kind == "hard":
+        (folder / out).hardlink_to(folder / source)
+    given = "a.runbook.md" if kind == "included" else source
+    assert refused(call(*TO, "--force", given, "-o", out, cwd=folder), "RD510")
+    assert (folder / source).read_text() == GOOD
 
 
 def test_two_sources_of_one_output(folder: Path) -> None:
@@ -216,9 +205,8 @@ def test_an_interrupt_leaves_no_temporary_file(folder: Path, monkeypatch: pytest
 
 def test_check_writes_nothing_and_tells_what_is_stale(folder: Path) -> None:
     missing = call(*TO, "--check", "deploy.runbook.md", cwd=folder)
-    assert missing.code == 1
+    assert (missing.code, missing.out) == (1, "")
     assert "error[RD512]: deploy.py does not exist" in missing.err
-    assert missing.out == ""
     assert files(folder) == ["deploy.runbook.md"]
 
     call(*TO, "deploy.runbook.md", cwd=folder)
@@ -229,22 +217,13 @@ def test_check_writes_nothing_and_tells_what_is_stale(folder: Path) -> None:
     edited = script.read_text().replace("echo testing", "echo tested\x1b[31m")
     script.write_text(edited)
     stale = call(*TO, "--check", "deploy.runbook.md", cwd=folder)
-    assert stale.code == 1
-    assert "error[RD512]" in stale.err
-    assert "echo tested␛[31m" in stale.out
-    assert "\x1b" not in stale.out
+    assert (stale.code, "error[RD512]" in stale.err) == (1, True)
+    assert ("echo tested␛[31m" in stale.out, "\x1b" in stale.out) == (True, False)
+    machines = call(*TO, "--check", "--format", "github", "deploy.runbook.md", cwd=folder)
+    assert (machines.code, "echo tested␛[31m" in machines.err) == (1, True)
+    assert machines.out.startswith("::error file=deploy.py,title=RD512::")
+    assert machines.out.count("\n") == 1, "standard output is kept to the format"
     assert script.read_text() == edited
-
-
-def test_check_for_machines_keeps_standard_output_to_the_format(folder: Path) -> None:
-    call(*TO, "deploy.runbook.md", cwd=folder)
-    script = folder / "deploy.py"
-    script.write_text(script.read_text() + "edited")
-    result = call(*TO, "--check", "--format", "github", "deploy.runbook.md", cwd=folder)
-    assert result.code == 1
-    assert "-edited" in result.err
-    assert result.out.startswith("::error file=deploy.py,title=RD512::")
-    assert result.out.count("\n") == 1
 
 
 NAME = "deploy_worker.py"
@@ -295,12 +274,16 @@ def test_a_worker_without_a_lock_is_refused_only_with_the_option(worker: Path) -
     assert verified(worker)[0] == 0
     code, out = verified(worker, "--locked")
     assert (code, out) == (1, f"{NAME}: its packages are not locked: there is no {NAME}.lock; run: {RUN}\n")
+    assert call("compile", "deploy.runbook.md", "--to", "python", cwd=worker).err == "wrote deploy.py\n"
+    assert call("verify", "--locked", "deploy.py", cwd=worker).code == 0, "it has no packages"
 
-
-def test_a_lock_that_matches(worker: Path) -> None:
     (worker / f"{NAME}.lock").write_text(LOCK, encoding="utf-8")
     assert verified(worker, "--locked")[0] == 0
     assert call("compile", "deploy.runbook.md", "--to", "dbos", cwd=worker).err == f"{NAME} is up to date\n"
+    (worker / f"{NAME}.lock").unlink()
+    (worker / NAME).write_text((worker / NAME).read_text(encoding="utf-8") + "print()\n", encoding="utf-8")
+    code, out = verified(worker, "--locked")
+    assert (code, "lock" in out) == (1, False), "another fault comes first"
 
 
 @pytest.mark.parametrize(
@@ -328,18 +311,6 @@ def test_a_lock_that_does_not_match(before: str, after: str, message: str, tmp_p
     (tmp_path / NAME).write_text(f"#!/usr/bin/env -S uv run --script\n#\n{METADATA[()]}", encoding="utf-8")
     (tmp_path / f"{NAME}.lock").write_text(LOCK.replace(before, after, 1), encoding="utf-8")
     assert message in lock_issue(str(tmp_path / NAME))
-
-
-def test_another_fault_comes_first(worker: Path) -> None:
-    (worker / NAME).write_text((worker / NAME).read_text(encoding="utf-8") + "print()\n", encoding="utf-8")
-    code, out = verified(worker, "--locked")
-    assert code == 1
-    assert "lock" not in out
-
-
-def test_a_file_without_packages_needs_no_lock(worker: Path) -> None:
-    assert call("compile", "deploy.runbook.md", "--to", "python", cwd=worker).err == "wrote deploy.py\n"
-    assert call("verify", "--locked", "deploy.py", cwd=worker).code == 0
 
 
 def test_the_lock_of_uv_matches(worker: Path) -> None:

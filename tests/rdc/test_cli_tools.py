@@ -110,12 +110,16 @@ def test_a_tool_of_a_real_server_is_called(
     assert out == (output if code == 0 else "")
 
 
-def test_a_server_that_cannot_be_started_is_told_in_a_line(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"tool": "x", "arguments": {}}')))
+def test_what_is_missing_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    request = b'{"tool": "x", "arguments": {}}'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(request)))
     assert main(["tool-call", "no-such-server"]) == 1
     assert capfd.readouterr() == ("", "cannot start the server: No such file or directory\n")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(request)))
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.delitem(sys.modules, "rdc.calls.mcp_client", raising=False)
+    assert main(["tool-call", "server"]) == 2
+    assert "install rdc with its extra `mcp`" in capfd.readouterr().err
 
 
 def test_a_call_that_is_ended_ends_its_server(server: tuple[str, ...], tmp_path: Path) -> None:
@@ -128,16 +132,6 @@ def test_a_call_that_is_ended_ends_its_server(server: tuple[str, ...], tmp_path:
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 1
     assert is_gone(int((tmp_path / "pid").read_text()))
-
-
-def test_without_the_extra_it_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    monkeypatch.delitem(sys.modules, "rdc.calls.mcp_client", raising=False)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"tool": "x", "arguments": {}}')))
-    assert main(["tool-call", "server"]) == 2
-    assert "install rdc with its extra `mcp`" in capsys.readouterr().err
 
 
 # --- Mocks ------------------------------------------------------------------------------------------------------------
