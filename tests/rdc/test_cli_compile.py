@@ -150,18 +150,6 @@ def test_two_sources_of_one_output(folder: Path) -> None:
     assert not files(folder / "out")
 
 
-def test_a_link_is_not_written_through(folder: Path) -> None:
-    (folder / "real").mkdir()
-    (folder / "deploy.py").symlink_to("real/target.py")
-    assert refused(call(*TO, "--force", "deploy.runbook.md", cwd=folder), "RD511")
-    assert files(folder / "real") == []
-    (folder / "deploy.py").unlink()  # the remedy
-    assert call(*TO, "deploy.runbook.md", cwd=folder).code == 0
-    (folder / "circle.py").symlink_to("circle.py")
-    assert refused(call(*TO, "deploy.runbook.md", "-o", "circle.py", cwd=folder), "RD511")
-    assert (folder / "circle.py").is_symlink()
-
-
 def test_only_regular_files_are_replaced(folder: Path) -> None:
     (folder / "deploy.py").mkdir()
     assert refused(call(*TO, "deploy.runbook.md", cwd=folder), "RD511")

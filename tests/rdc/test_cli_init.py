@@ -152,10 +152,10 @@ def test_nothing_is_written_where_a_folder_cannot_be_made(
 
 
 def test_a_build_that_fails_says_why(repository: Path) -> None:
-    path = document(repository, "bad.runbook.md", "# Bad\n\n## 1. Step\n\n- PASS: GOTO 9\n")
+    document(repository, "bad.runbook.md", "# Bad\n\n## 1. Step\n\n- PASS: GOTO 9\n")
     done = init(repository)
     assert (done.code, "error[RD201]" in done.err, "wrote rdc.toml\n" in done.err) == (1, True, True)
-    path.unlink()
+    document(repository, "bad.runbook.md", GOOD)
     text = (repository / "rdc.toml").read_text(encoding="utf-8")
     document(repository, "rdc.toml", text.replace(f"=={__version__}", "==0.0.9"))
     for words in (("build", "--check"), ("check", ".")):

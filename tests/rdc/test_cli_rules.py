@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -105,20 +104,11 @@ def test_rules_as_json(folder: Path) -> None:
 # --- Pictures and traces ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "form", "parts"),
-    [
-        ("broken", "dot", ("(1) NO", "(2) breaks the rule", "approved", "broken")),
-        ("broken", "mermaid", ("(1) NO", "(2) breaks the rule", "approved", "broken")),
-        ("deploy", "dot", ("opens: YES", "guarded")),
-    ],
-)
-def test_a_picture_numbers_the_path_that_breaks_a_rule(
-    folder: Path, name: str, form: str, parts: tuple[str, ...]
-) -> None:
-    result = call("graph", f"{name}.runbook.md", "--rule", "approved", "--format", form, "-o", "-", cwd=folder)
-    assert (result.code, result.err) == (0, "")
-    assert [part for part in parts if part not in result.out] == []
+def test_a_picture_has_the_marks_of_a_rule(folder: Path) -> None:
+    for form in ("dot", "mermaid"):
+        result = call("graph", "broken.runbook.md", "--rule", "approved", "--format", form, "-o", "-", cwd=folder)
+        assert (result.code, result.err) == (0, "")
+        assert all(words in result.out for words in ("(1) NO", "(2) breaks the rule", "approved", "broken"))
 
 
 @pytest.mark.parametrize(
@@ -144,19 +134,6 @@ def test_a_trace_shows_where_a_rule_breaks(folder: Path) -> None:
     assert ended[-2:][0].startswith("! COMPLETE breaks rule ended"), "at the end of the run"
     assert call("graph", "broken.runbook.md", "-o", "x.dot", cwd=folder).code == 1
     assert not (folder / "x.dot").exists(), "a picture without the rule needs proven rules"
-
-
-def test_findings_have_the_path_that_breaks_a_rule_and_their_help_replays_it(folder: Path) -> None:
-    found = json.loads(call("check", "--format", "json", "broken.runbook.md", cwd=folder).out)["diagnostics"]
-    for name in ("approved", "ended"):
-        (one,) = [each for each in found if each["code"] == "RD420" and f"`{name}`" in each["message"]]
-        words = shlex.split(one["help"][one["help"].index("rdc trace") :].split("\n")[0].strip("`"))
-        result = call(*words[1:], cwd=folder)
-        assert (result.code, f" breaks rule {name}: " in result.out) == (0, True), result.err
-    sarif = call("check", "--format", "sarif", "broken.runbook.md", cwd=folder)
-    one, _ = [each for each in json.loads(sarif.out)["runs"][0]["results"] if each["ruleId"] == "RD420"]
-    steps = [step["location"] for step in one["codeFlows"][0]["threadFlows"][0]["locations"]]
-    assert [step["physicalLocation"]["region"]["startLine"] for step in steps][-2:] == [12, 17]
 
 
 # --- The whole project ------------------------------------------------------------------------------------------------
@@ -298,38 +275,19 @@ def test_the_lock_has_the_rules_of_each_document(project: Project) -> None:
     assert [line for line in lock(project) if "asked" in line] == []
 
 
-@pytest.mark.parametrize(
-    ("sentence", "message"),
-    [
-        ("", 'it was "1 YES before Install"'),
-        ("    approved: 1 NO before Install\n", 'and is now "1 NO before Install"'),
-    ],
-)
-def test_a_weaker_rule_needs_an_approval(project: Project, sentence: str, message: str) -> None:
+def test_a_weaker_rule_needs_an_approval(project: Project) -> None:
     assert project.build().code == 0
     before = project.files()
-    text = project.text("docs/deploy.runbook.md").replace("    approved: 1 YES before Install\n", sentence)
+    text = project.text("docs/deploy.runbook.md").replace("approved: 1 YES", "approved: 1 NO")
     project.write("docs/deploy.runbook.md", text.replace("YES: CONTINUE\n- NO: STOP", "YES: STOP\n- NO: CONTINUE"))
     for words, env in (((), {}), (("--check",), {}), (("--check",), {"CI": "1"})):
         result = spawn("build", *words, cwd=project.root, **env)
         gone = "error[RD546]: gone: rule approved of docs/deploy.runbook.md"
-        assert (result.code, gone in result.err, message in result.err) == (1, True, True)
+        change = 'it was "1 YES before Install", and is now "1 NO before Install"'
+        assert (result.code, gone in result.err, change in result.err) == (1, True, True)
         assert "rdc build --approve 'no rule approved'" in result.err
     assert project.files() == before, "neither the file nor the lock changes"
     assert project.build("--approve", "no rule approved").code == project.build("--check").code == 0
-
-
-def test_a_rule_that_guards_fewer_steps_needs_an_approval(project: Project) -> None:
-    project.write("rdc.toml", BUILD + SHARED)
-    labeled = DEPLOY.replace("ended: {", "# {").replace("  steps: {2", "  steps: {Back: {labels: [production]}, 2")
-    project.write("docs/deploy.runbook.md", labeled)
-    assert project.build().code == 0
-    project.write("docs/deploy.runbook.md", DEPLOY.replace("ended: {", "# {"))
-    result = project.build()
-    assert "gone: rule asked of docs/deploy.runbook.md\n" in result.err
-    assert "it no longer guards Back; review it" in result.err
-    project.write("docs/deploy.runbook.md", labeled)
-    assert project.build().code == 0, "more guarded steps need no approval"
 
 
 def test_a_document_that_is_gone_or_broken_needs_no_approval(project: Project) -> None:

@@ -64,19 +64,6 @@ def test_a_program_that_waits_says_how_to_go_on_and_does_as_it_is_answered(tmp_p
     assert spawn("run", name, "--as", "b", "--answers", "answers", cwd=tmp_path).code == 0
 
 
-def test_a_question_is_put_to_an_agent_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The name beats a command of the same name."""
-    (tmp_path / "tools").mkdir()
-    for name, message in (("claude", "YES"), ("claude-code", "NO")):
-        tool = tmp_path / "tools" / name
-        tool.write_text(f"#!/bin/sh\ncat > given\necho {message}\n")
-        tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'tools'}:{os.environ['PATH']}")
-    (tmp_path / "a.runbook.md").write_text("# A\n\n## 1. Ready?\n\nSure?\n\n- YES: COMPLETE\n- NO: STOP\n")
-    assert spawn("run", "a.runbook.md", "--agent", "claude-code", cwd=tmp_path).code == 0
-    assert "Sure?" in (tmp_path / "given").read_text()
-
-
 TAKING_OPTIONS = """#!/bin/sh
 while [ $# -gt 0 ]; do
   case $1 in

@@ -201,7 +201,7 @@ def test_status_follows_no_link(tmp_path: Path) -> None:
     assert {name: run["state"] for name, run in runs(here, code=1).items()} == {"linked": "unreadable"}
     (other / ".rdc").symlink_to(elsewhere / ".rdc")
     assert runs(other) == {}
-    assert call("status", cwd=other).out == call("status", cwd=tmp_path).out == "No run has started here.\n"
+    assert call("status", cwd=other).out == "No run has started here.\n"
 
 
 def test_status_names_a_damaged_state_and_lists_the_others(tmp_path: Path) -> None:

@@ -8,18 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from compiler.ir.tasks import Tool
-from compiler.ir.texts import text
 from rdc.cli import main
-from tests.support import warm
 from tests.support.process import is_gone, wait_until
-from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, slot, stored
 
 pytestmark = pytest.mark.process
 
@@ -179,20 +174,3 @@ def test_an_answer_that_is_asked_for_by_name_and_number_is_not_counted(
     assert called(("mock", "m.yaml"), {"tool": "dig", "arguments": {}}, RDC_STEP="s") == (0, "c\n", "")
     assert "several connections" in called(("mock", "m.yaml"), {"tool": "get", "arguments": {}}, RDC_STEP="s")[2]
     assert Path("m.yaml.calls").read_text() == '{"": {"tools dig": 1}}'
-
-
-def test_a_run_mocks_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:
-    place = Compiled(
-        tmp_path,
-        program(
-            node("1", Tool("web", "get", text("{}")), edge("STOP", "pass"), edge("2")),
-            node("2", agent("x"), edge("COMPLETE", "pass", stored("output")), edge("STOP")),
-            slots=("output",),
-            message=of(slot("output")),
-        ),
-    )
-    (tmp_path / "m.yaml").write_text("agents: {2: [hello]}\ntools:\n  web/get: [{fail: no}]\n")
-    command = f"{warm.rdc_for_runs()} mock m.yaml"
-    begun = time.monotonic()
-    result = place.run("run", "--agent", command, "--tool", f"web={command}")
-    assert result.last == "rdc: COMPLETE hello", (result.err, time.monotonic() - begun)
