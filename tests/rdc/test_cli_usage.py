@@ -105,11 +105,12 @@ def test_rdc_alone_shows_help_with_every_command(tmp_path: Path) -> None:
         assert of_command.out.startswith(f"Usage: rdc {name} ")
 
 
-def test_a_defect_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_is_one_line_and_an_interrupt_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(tmp_path, "a.runbook.md", GOOD)
+    raised: BaseException = ValueError("no\nway")
 
     def broken(*_: object) -> None:
-        raise ValueError("no\nway")
+        raise raised
 
     monkeypatch.setattr("rdc.commands.check.compile_opened", broken)
     monkeypatch.delenv("RDC_DEBUG", raising=False)
@@ -118,20 +119,13 @@ def test_a_defect_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert result.err == "rdc: internal error: ValueError: no␊way (for a traceback, set RDC_DEBUG=1)\n"
     monkeypatch.setenv("RDC_DEBUG", "1")
     result = call("check", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 70
-    assert result.err.startswith("Traceback")
-
-
-def test_an_interrupt_is_quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("rdc.commands.check.compile_opened", interrupted)
+    assert (result.code, result.err.partition(" ")[0]) == (70, "Traceback")
+    raised = KeyboardInterrupt()
     result = call("check", "a.runbook.md", cwd=tmp_path)
     assert (result.code, result.out, result.err) == (130, "", "")
 
 
-def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
+def test_a_closed_pipe_is_quiet_and_so_is_a_closed_standard_output(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "rdc", "explain", "--list"]
@@ -140,6 +134,9 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+    script = ["sh", "-c", f'"{sys.executable}" -m rdc --version >&-']
+    done = subprocess.run(script, cwd=tmp_path, env=environment(), capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -161,14 +158,6 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path, words: s
     assert done.stderr == b"rdc: cannot write to standard output: No space left on device\n"
 
 
-def test_a_closed_standard_output_is_no_defect(tmp_path: Path) -> None:
-    script = f'"{sys.executable}" -m rdc --version >&-'
-    done = subprocess.run(
-        ["sh", "-c", script], cwd=tmp_path, env=environment(), capture_output=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
 def test_no_locale_is_too_small_for_a_text(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", "# Straße 🚀\n\n## 1. Größe\n\nIst sie 🚀?\n\n- PASS: GOTO 9\n")
     script = document(tmp_path, "b.runbook.md", "# Straße 🚀\n\n## 1. Größe\n\nIst sie 🚀?\n")
@@ -182,6 +171,7 @@ def test_no_locale_is_too_small_for_a_text(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("real_starts")
 def test_the_start_imports_nothing_heavy(tmp_path: Path) -> None:
+    """A server of editors loads a format with its first document: they take 14 MiB and 200 ms."""
     program = f"""
 import sys
 from rdc.cli import main
@@ -189,11 +179,13 @@ main(["--version"])
 print(sorted({HEAVY!r} & set(sys.modules)))
 import rdc.commands.check
 print(sorted({HEAVY - {"compiler.ir", "pyromark"}!r} & set(sys.modules)))
+import rdc.lsp.server
+print(sorted({{"pydantic", "compiler.frontends.stepspec.frontend"}} & set(sys.modules)))
 """
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines() == [f"rdc {__version__}", "[]", "[]"]
+    assert done.stdout.splitlines() == [f"rdc {__version__}", "[]", "[]", "[]"]
 
 
 # --- A broken graph is a bug in rdc: every command says so with exit code 70, and writes nothing ----------------------
@@ -210,7 +202,6 @@ WORDS = [
     ["test"],
     ["trace"],
 ]
-TARGETS = ("python", "make", "github", "dbos", "json")
 
 
 @pytest.fixture
@@ -267,15 +258,13 @@ def test_a_build_writes_nothing_in_one_process_or_several(jobs: str, tmp_path: P
     assert files(tmp_path) == before
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_a_pass_that_breaks_the_graph_is_named(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pass_that_breaks_the_graph_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(tmp_path, "a.runbook.md", GOOD)
     before = files(tmp_path)
     monkeypatch.setitem(PASSES, "fold-effects", _without_first)
-    result = call("compile", "a.runbook.md", "--to", target, cwd=tmp_path)
-    if target == "json":  # it emits the program as it was lowered
-        assert result.code == 0
-    else:
-        assert result.code == 70, result
-        assert "broken graph after fold-effects" in result.err
+    for target in ("python", "make", "github", "dbos"):
+        result = call("compile", "a.runbook.md", "--to", target, cwd=tmp_path)
+        assert (result.code, "broken graph after fold-effects" in result.err) == (70, True), result
         assert files(tmp_path) == before
+    result = call("compile", "a.runbook.md", "--to", "json", cwd=tmp_path)
+    assert result.code == 0, "it emits the program as it was lowered"
