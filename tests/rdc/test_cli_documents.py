@@ -69,9 +69,6 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-# --- Check, fmt and schema --------------------------------------------------------------------------------------------
-
-
 def test_findings_have_their_places(folder: Path) -> None:
     for name, right, wrong, place in (
         ("a.workflow.yaml", "next: review", "next: reviw", ("RD817", 5, 5, 16)),
@@ -85,25 +82,22 @@ def test_findings_have_their_places(folder: Path) -> None:
     assert (checked.code, checked.err.startswith("config/runtime.yaml:1:1: error[RD855]")) == (1, True)
 
 
-@pytest.mark.parametrize(
-    ("text", "read_as", "code"), [("name: b\nsteps: []\n", "agent-workflow", "RD804"), ("[]\n", "stepspec", "RD854")]
-)
-def test_a_folder_is_searched_and_named_formats_taken(text: str, read_as: str, code: str, folder: Path) -> None:
-    write(folder, {"b.yaml": text})
-    assert call("check", ".", cwd=folder).code == 0
-    assert call("check", "b.yaml", cwd=folder).code == 1
-    assert f"[{code}]" in call("check", "b.yaml", "--from", read_as, cwd=folder).err
-    wrong = call("check", "b.yaml", "--from", f"{read_as}s", cwd=folder)
-    assert (wrong.code, read_as in wrong.err) == (2, True)
-
-
-def test_a_folder_is_searched_for_the_file_that_is_called_like_the_format(tmp_path: Path) -> None:
-    write(tmp_path, {"PLAYBOOK.md": "# Hi\n\n## STEP 1: A\n\nDo.\n", "MYPLAYBOOK.md": "Text.\n"})
-    assert call("check", ".", cwd=tmp_path) == Result(0, "", "no problems in 1 file\n")
-    write(tmp_path, {"PLAYBOOK.md": "# No steps\n"})
-    assert "RD704" in call("check", ".", cwd=tmp_path).err
-    (tmp_path / "empty").mkdir()
-    assert "*.playbook.md or PLAYBOOK.md" in call("check", "empty", cwd=tmp_path).err
+def test_a_folder_is_searched_and_named_formats_taken(folder: Path) -> None:
+    for text, read_as, code in (
+        ("name: b\nsteps: []\n", "agent-workflow", "RD804"),
+        ("[]\n", "stepspec", "RD854"),
+    ):
+        write(folder, {"b.yaml": text})
+        assert call("check", ".", cwd=folder).code == 0
+        assert call("check", "b.yaml", cwd=folder).code == 1
+        assert f"[{code}]" in call("check", "b.yaml", "--from", read_as, cwd=folder).err
+        wrong = call("check", "b.yaml", "--from", f"{read_as}s", cwd=folder)
+        assert (wrong.code, read_as in wrong.err) == (2, True)
+    write(folder, {"new/PLAYBOOK.md": "# Hi\n\n## STEP 1: A\n\nDo.\n", "new/MYPLAYBOOK.md": "Text.\n"})
+    assert call("check", "new", cwd=folder) == Result(0, "", "no problems in 1 file\n")
+    write(folder, {"new/PLAYBOOK.md": "# No steps\n"})
+    assert "RD704" in call("check", "new", cwd=folder).err
+    assert "*.playbook.md or PLAYBOOK.md" in call("check", "prompts", cwd=folder).err
 
 
 @pytest.mark.parametrize(
@@ -146,9 +140,6 @@ def test_a_step_is_never_left_out(heading: str, tmp_path: Path) -> None:
     remedy = results[-1].err.split("help: write `")[1].split("`")[0]
     path.write_text(written.replace(heading, remedy).replace("## STEP 2: Ship", "## STEP 3: Ship"), encoding="utf-8")
     assert "error" not in call("check", "a.playbook.md", cwd=tmp_path).err
-
-
-# --- Trace, diff and graph --------------------------------------------------------------------------------------------
 
 
 def test_traces_follow_conditions_attempts_and_branches_and_pictures_have_them(folder: Path) -> None:
@@ -203,9 +194,6 @@ def test_versions_are_compared(suffix: str, old: str, new: str, lines: list[str]
     assert [line for line in lines if line not in out] == [], out
     assert "~ 4" not in out or "Four" in lines[0], "outputs above prompts are no change"
 
-
-# --- Scenarios --------------------------------------------------------------------------------------------------------
-
 ENTRIES = "parallel: [{agent: a, prompt: x}, {agent: b, prompt: y}]"
 GATED = SHIP.replace("review\n    prompt: x", f"review\n    human: true\n    check: all\n    {ENTRIES}")
 OF_WORKFLOW = """scenarios:
@@ -254,9 +242,6 @@ def test_the_examples_of_specifications_are_right(path: Path) -> None:
     assert (checked.code, "warning" in checked.err) == (0, False), checked.err
     tested = call("test", name, cwd=ROOT)
     assert (tested.code, "passed" in tested.out + tested.err) == (0, True), tested.out + tested.err
-
-
-# --- Compile and run --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

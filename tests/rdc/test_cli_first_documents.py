@@ -101,17 +101,12 @@ def test_a_makefile_whose_path_has_a_space_is_warned_of(tmp_path: Path, given: t
     (tmp_path / "a b").mkdir()
     document(tmp_path, given[0], PLAIN)
     found = call("compile", *given, "--to", "make", cwd=tmp_path)
-    assert (found.code, found.err.count("warning[RD538]")) == (0, 1)
-    assert remedy in found.err
+    assert (found.code, found.err.count("warning[RD538]"), remedy in found.err) == (0, 1, True)
+    if remedy.startswith("cd"):
+        done = subprocess.run(["sh", "-c", remedy], cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
     assert "RD538" not in call("compile", *given, "--to", "python", cwd=tmp_path).err
     assert call("compile", *given, "--to", "make", "--strict", cwd=tmp_path).code == 1
-
-
-def test_a_makefile_in_a_folder_with_a_space_runs_from_inside_it(tmp_path: Path) -> None:
-    document(tmp_path, "a b/c.runbook.md", PLAIN)
-    assert call("compile", "a b/c.runbook.md", "--to", "make", cwd=tmp_path).code == 0
-    done = subprocess.run(["sh", "-c", "cd 'a b' && make -f c.mk"], cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_each_extra_is_in_the_readme() -> None:

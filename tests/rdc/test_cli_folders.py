@@ -41,9 +41,6 @@ def below(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-# --- The project ------------------------------------------------------------------------------------------------------
-
-
 def test_without_arguments_the_project_is_checked_and_formatted(project: Path) -> None:
     for folder in (project, project / "b"):
         assert call("check", cwd=folder).err.endswith("no problems in 3 files\n")
@@ -98,9 +95,6 @@ def test_scenarios_of_the_project_are_tested_unless_a_document_has_errors(projec
     assert "b/b.runbook.md:9" in result.err
 
 
-# --- Compiling and drawing folders ------------------------------------------------------------------------------------
-
-
 def test_a_folder_is_compiled_or_drawn_beside_its_documents(project: Path) -> None:
     result = call("compile", ".", "--to", "python", cwd=project)
     assert result.err.splitlines() == ["wrote a/x.py", "wrote b/deep/x.py", "wrote x.py"]
@@ -142,9 +136,10 @@ def test_documents_that_become_one_file_are_refused(project: Path) -> None:
     assert "error[RD513]: a/x.runbook.md and b/deep/x.runbook.md would be written to the same file" in result.err
 
     document(project, "a/x.playbook.md", "# Play\n\n## STEP 1: Do\n\nDo it.\n")
-    result = call("compile", "a", "--to", "make", "-o", "out/", cwd=project)
-    assert result.code == 1
-    assert "a/x.playbook.md and a/x.runbook.md would be written to the same file out/x.mk" in result.err
+    for more in ((), ("--check",)):
+        result = call("compile", "a", "--to", "make", "-o", "out/", *more, cwd=project)
+        same = "error[RD513]: a/x.playbook.md and a/x.runbook.md would be written to the same file out/x.mk"
+        assert (result.code, same in result.err) == (1, True)
     assert not (project / "out").exists()
 
     document(project, "d/whole.runbook.md", "# Whole\n\n## 1. Part\n\n- part.runbook.md\n")

@@ -163,9 +163,6 @@ def test_a_document_with_errors_is_not_drawn_and_one_with_warnings_unless_asked(
     assert call("graph", "odd.runbook.md", "--quiet", cwd=folder).code == 0
 
 
-# --- The renderer -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("script", "output"),
     [
@@ -203,12 +200,6 @@ def test_without_graphviz_it_says_what_to_install(folder: Path, monkeypatch: pyt
     result = call("graph", "deploy.runbook.md", cwd=folder)
     assert (result.code, "error[RD514]" in result.err, "uv tool install '.[graph]'" in result.err) == (1, True, True)
     assert call("graph", "deploy.runbook.md", "--format", "mermaid", cwd=folder).code == 0
-
-
-def test_no_package_is_taken_from_the_folder_of_the_document(folder: Path) -> None:
-    (folder / "pygraphviz.py").write_text("open('pwned', 'w')\n", encoding="utf-8")
-    assert call("graph", "deploy.runbook.md", cwd=folder).code == 0
-    assert not (folder / "pwned").exists()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there are always fonts")

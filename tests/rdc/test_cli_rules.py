@@ -69,9 +69,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# --- Lists ------------------------------------------------------------------------------------------------------------
-
-
 def test_rules_are_listed_with_their_verdicts_and_guarded_steps(folder: Path) -> None:
     result = call("check", "--rules", "deploy.runbook.md", "plain.runbook.md", cwd=folder)
     assert result.code == 1
@@ -99,9 +96,6 @@ def test_rules_as_json(folder: Path) -> None:
     ]
     assert (found[2]["why"], found[2]["line"]) == ("Customers see half of it otherwise.", 6)
     assert "rules" not in json.loads(call("check", "--format", "json", "broken.runbook.md", cwd=folder).out)
-
-
-# --- Pictures and traces ----------------------------------------------------------------------------------------------
 
 
 def test_a_picture_has_the_marks_of_a_rule(folder: Path) -> None:
@@ -134,9 +128,6 @@ def test_a_trace_shows_where_a_rule_breaks(folder: Path) -> None:
     assert ended[-2:][0].startswith("! COMPLETE breaks rule ended"), "at the end of the run"
     assert call("graph", "broken.runbook.md", "-o", "x.dot", cwd=folder).code == 1
     assert not (folder / "x.dot").exists(), "a picture without the rule needs proven rules"
-
-
-# --- The whole project ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -256,9 +247,6 @@ def test_a_rule_of_the_project_guards_its_documents_where_others_include_them(pr
     words = ("run", "docs/main.runbook.md")
     assert spawn(*words, cwd=project.root).code == 75
     assert [spawn(*words, "goto", f"{name}/{step}", cwd=project.root).code for step in "12"] == [0, 2]
-
-
-# --- The lock ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_lock_has_the_rules_of_each_document(project: Project) -> None:

@@ -20,24 +20,16 @@ FAILING = GOOD.replace("echo testing", "exit 3")
 REVIEW = "# Review\n\n## 1. Look at it\n\nIs it good?\n"
 
 
-@pytest.mark.parametrize(("text", "code", "last"), [(GOOD, 0, "rdc: COMPLETE"), (FAILING, 1, "rdc: STOP")])
-def test_a_document_runs(text: str, code: int, last: str, tmp_path: Path) -> None:
-    document(tmp_path, "a.runbook.md", text)
-    result = spawn("run", "a.runbook.md", cwd=tmp_path)
-    assert result.code == code
-    assert "building" in result.out
-    assert result.err.splitlines()[-1].startswith(last)
-
-
-def test_errors_in_the_document_are_wrong_use(tmp_path: Path) -> None:
+def test_a_document_runs_and_starts_with_its_warnings(tmp_path: Path) -> None:
+    """A closing fence is missing in the last one, so the shell would get the second step as code."""
+    for text, code, last in ((GOOD, 0, "rdc: COMPLETE"), (FAILING, 1, "rdc: STOP")):
+        document(tmp_path, "a.runbook.md", text)
+        result = spawn("run", "a.runbook.md", "--as", str(code), cwd=tmp_path)
+        assert (result.code, "building" in result.out) == (code, True)
+        assert result.err.splitlines()[-1].startswith(last)
     document(tmp_path, "a.runbook.md", UNKNOWN_TARGET)
     result = spawn("run", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 2
-    assert "error[RD201]" in result.err
-
-
-def test_a_run_starts_with_the_warnings_of_its_document(tmp_path: Path) -> None:
-    """A closing fence is missing, so the shell would get the second step as code."""
+    assert (result.code, "error[RD201]" in result.err) == (2, True)
     document(tmp_path, "a.runbook.md", "## 1. Build\n\n```bash\ntrue\n\n## 2. Install it?\n\n```bash\ntrue\n```\n")
     started = spawn("run", "a.runbook.md", cwd=tmp_path)
     assert started.err.startswith("a.runbook.md:3:1: warning[RD049]")

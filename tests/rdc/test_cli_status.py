@@ -94,11 +94,16 @@ def test_status_lists_a_gate_and_a_run_that_was_killed(tmp_path: Path) -> None:
     assert spawn(*gate["next"][0].split()[1:], cwd=tmp_path).code == 0
 
 
-def test_status_with_a_file_is_that_of_its_run(tmp_path: Path) -> None:
+def test_status_with_a_file_and_of_a_run_whose_document_is_gone_or_changed(tmp_path: Path) -> None:
     file = document(tmp_path)
     spawn("run", file, cwd=tmp_path)
     assert spawn("status", file, cwd=tmp_path).out == spawn("run", file, "status", cwd=tmp_path).out
     assert json.loads(spawn("status", file, "--json", cwd=tmp_path).out)["state"] == "waiting"
+    document(tmp_path, command="date")
+    assert runs(tmp_path)["deploy"]["next"] == [f"rdc run {file} status"]
+    (tmp_path / file).unlink()
+    run = runs(tmp_path)["deploy"]
+    assert (run["state"], run["step"], run["next"]) == ("waiting", "2", [])
 
 
 @pytest.mark.parametrize(("output", "called"), [("Makefile", "make"), ("ops.mk", "make -f ops.mk")])
@@ -111,16 +116,6 @@ def test_status_lists_runs_of_makefiles(tmp_path: Path, output: str, called: str
     assert call("status", cwd=tmp_path).out == expected
     make(tmp_path, *words, "STEP=2", "REPLY=yes")
     assert call("status", cwd=tmp_path).out.startswith("deploy.make  COMPLETE")
-
-
-def test_status_tells_where_a_run_stands_whose_document_is_gone_or_changed(tmp_path: Path) -> None:
-    file = document(tmp_path)
-    spawn("run", file, cwd=tmp_path)
-    document(tmp_path, command="date")
-    assert runs(tmp_path)["deploy"]["next"] == [f"rdc run {file} status"]
-    (tmp_path / file).unlink()
-    run = runs(tmp_path)["deploy"]
-    assert (run["state"], run["step"], run["next"]) == ("waiting", "2", [])
 
 
 def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Path) -> None:
@@ -172,23 +167,20 @@ def test_status_asks_a_program_that_is_beside_its_document(tmp_path: Path) -> No
     assert inner == "python3 deploy.py answer 2 yes --state-dir ../.rdc/ops.deploy"
 
 
-def test_status_calls_no_program_that_was_changed(tmp_path: Path) -> None:
-    program = compiled(tmp_path, document(tmp_path))
+def test_status_calls_no_program_that_was_changed_or_is_another_version(tmp_path: Path) -> None:
+    file, by_document = document(tmp_path), "rdc run deploy.runbook.md answer 2 yes"
+    program = compiled(tmp_path, file)
     text = program.read_text(encoding="utf-8")
     for place in ("import sys\n", "class Display:\n", "EXTENSIONS = (\n"):
         assert place in text
         program.write_text(text.replace(place, f"open('taken', 'w')\n{place}", 1), encoding="utf-8")
-        assert runs(tmp_path)["deploy"]["next"][0] == "rdc run deploy.runbook.md answer 2 yes"
+        assert runs(tmp_path)["deploy"]["next"][0] == by_document
         assert not (tmp_path / "taken").exists()
-
-
-def test_status_takes_the_document_if_the_program_is_another_version(tmp_path: Path) -> None:
-    file = document(tmp_path)
-    compiled(tmp_path, file)
+    program.unlink()
     document(tmp_path, command="date")
     compile_only(tmp_path, file)
     document(tmp_path)
-    assert runs(tmp_path)["deploy"]["next"][0] == "rdc run deploy.runbook.md answer 2 yes"
+    assert runs(tmp_path)["deploy"]["next"][0] == by_document
 
 
 def test_status_follows_no_link(tmp_path: Path) -> None:
@@ -252,18 +244,16 @@ def test_status_runs_no_module_of_the_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "taken").exists()
 
 
-def test_questions_show_the_values_of_the_run(tmp_path: Path) -> None:
+def test_questions_show_the_values_of_the_run_and_one_that_expired_is_over(tmp_path: Path) -> None:
+    assert spawn("run", document(tmp_path), "--expire", "1s", cwd=tmp_path).code == 75
+    began = time.monotonic()
     head = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n"
     step = "## 1. Restart {{HOST}}?\n\nIs {{HOST}} idle?\n\n- YES: COMPLETE\n- NO: STOP\n"
     (tmp_path / "a.runbook.md").write_text(head + step, encoding="utf-8")
     assert spawn("run", "a.runbook.md", "--input", "HOST=web-1", cwd=tmp_path).code == 75
-    assert runs(tmp_path)["a"]["question"] == "Restart web-1?: Is web-1 idle?"
     facts = json.loads(spawn("run", "a.runbook.md", "status", "--json", cwd=tmp_path).out)
     assert (facts["step_title"], facts["question"]) == ("Restart web-1?", "Is web-1 idle?")
-
-
-def test_a_run_that_expired_is_over(tmp_path: Path) -> None:
-    assert spawn("run", document(tmp_path), "--expire", "1s", cwd=tmp_path).code == 75
-    time.sleep(1.1)
-    run = runs(tmp_path)["deploy"]
-    assert (run["state"], run["step"], run["question"]) == ("stop", "", "")
+    time.sleep(max(0, began + 1.1 - time.monotonic()))
+    found = runs(tmp_path)
+    assert found["a"]["question"] == "Restart web-1?: Is web-1 idle?"
+    assert [found["deploy"][key] for key in ("state", "step", "question")] == ["stop", "", ""]

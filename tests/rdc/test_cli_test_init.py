@@ -74,9 +74,6 @@ def init(folder: Path, name: str, *words: str) -> Result:
     return call("test", "--init", name, *words, cwd=folder)
 
 
-# --- All documents ----------------------------------------------------------------------------------------------------
-
-
 TREES = [ROOT / "examples", *sorted((ROOT / "tests" / "differential" / "found" / "rundown").glob("*/"))]
 DOCUMENTS = [
     (tree, path.relative_to(tree).as_posix())
@@ -129,9 +126,6 @@ def test_any_document_gets_scenarios_that_pass(seed: int, folder: Path) -> None:
         if call("check", name, cwd=folder).code == 0:
             assert init(folder, name, "--paths", "5").code == 0
             assert call("test", name, cwd=folder).code == 0
-
-
-# --- The file ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_runbook_gets_a_file_beside_it(folder: Path) -> None:
@@ -225,9 +219,6 @@ def test_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rdc.commands.test.add_scenarios", changes)
     assert "cannot write a.scenarios.yaml: it has changed since rdc read it" in init(folder, "a.runbook.md").err
     assert (folder / "a.scenarios.yaml").read_text() == GOOD_ONE
-
-
-# --- The scenarios ----------------------------------------------------------------------------------------------------
 
 
 LOOP = """# Loop

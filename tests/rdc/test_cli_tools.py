@@ -62,9 +62,6 @@ def called(words: tuple[str, ...], given: object, **environment: str) -> tuple[i
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-# --- MCP --------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def server() -> tuple[str, ...]:
     """The words of a server, which is forked from this process: it has loaded what servers import."""
@@ -127,9 +124,6 @@ def test_a_call_that_is_ended_ends_its_server(server: tuple[str, ...], tmp_path:
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 1
     assert is_gone(int((tmp_path / "pid").read_text()))
-
-
-# --- Mocks ------------------------------------------------------------------------------------------------------------
 
 MOCKS = """\
 agents:

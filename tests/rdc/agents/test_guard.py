@@ -183,9 +183,6 @@ def test_other_events_pass(project: Path) -> None:
         assert refusal(event(project, "Bash", {"command": "rdc goto 3"}, name)) == ""
 
 
-# --- Runs that wait ---------------------------------------------------------------------------------------------------
-
-
 def stop(folder: Path, **more: object) -> str:
     return refusal(json.dumps({"hook_event_name": "Stop", "cwd": str(folder), **more}).encode())
 
@@ -240,9 +237,6 @@ def test_a_title_steers_no_terminal(shop: Path) -> None:
     document(shop, "fix.workflow.yaml", f"name: a\nsteps:\n  - {step}\n")
     spawn("run", "fix.workflow.yaml", cwd=shop)
     assert stop(shop).isprintable()
-
-
-# --- Events that nothing can read -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,6 @@ def run(*words: str, cwd: Path, given: str = "") -> None:
     spawn("run", NAME, *words, cwd=cwd, given=given)
 
 
-# --- Visits and states ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("waiting")
 def test_a_stream_has_the_state_the_question_and_all_visits(client: Client, folder: Path) -> None:
     stream = client.stream("deploy")
@@ -84,7 +81,6 @@ def test_a_stream_has_the_state_the_question_and_all_visits(client: Client, fold
     assert (state["total"], state["is_same"], state["has_logs"]) == (2, True, False)
     other = client.stream("deploy")
     asked = other.question()
-    other.close()
     assert (asked["step"], asked["at"], asked["kind"], asked["form"]) == ("2", "2:2", "ask", True)
     assert (asked["text"], asked["replies"]) == ("Open the page.\n\nThen the other.", ["yes", "no"])
     assert asked["commands"][0] == f"rdc run {NAME} answer 2 yes"
@@ -96,7 +92,6 @@ def test_a_stream_has_the_state_the_question_and_all_visits(client: Client, fold
         ("exit code 1", "RETRY 2", "1"),
         ("", "", "2"),
     ]
-    stream.close()
 
 
 @pytest.mark.usefixtures("waiting")
@@ -105,7 +100,6 @@ def test_visits_have_the_times_of_the_report(client: Client, folder: Path) -> No
     run("answer", "2", "no", "--by", "ann", "--note", "It is *red*", cwd=folder)
     stream = client.stream("deploy")
     visits = stream.until("visits")["visits"]
-    stream.close()
     report = json.loads(spawn("report", "--format", "json", cwd=folder).out)["steps"]
     keys = {"node": "step", "started": "started", "took": "took", "time": "ended", "word": "word", "says": "transition"}
     assert [{keys[key]: one[key] for key in keys} for one in report] == [
@@ -127,8 +121,6 @@ def test_visits_come_to_several_pages_while_a_run_works(client: Client, folder: 
     run("resume", cwd=folder)
     assert streams[0].until("state", state="complete", total=4)["step"] == "COMPLETE"
     assert streams[0].until("visits")["after"] >= 2
-    for stream in streams:
-        stream.close()
 
 
 EXAMPLES = [
@@ -160,7 +152,6 @@ def test_a_run_of_each_format_is_followed_to_its_end(
             total = data["total"] if kind == "state" and data["state"] == end else total
             if total == len(visits) >= len(done):  # a state may be newer than the visits that came before
                 break
-        stream.close()
     assert [one["step"] for one in visits] == done != []
 
 
@@ -171,7 +162,6 @@ def test_a_stream_continues_after_the_visits_that_a_page_has(client: Client, fol
     for more, after in ((f"?after=1{mine}", 1), ("?after=1&run=another", 0), ("?after=1", 0), (f"?after=9{mine}", 0)):
         stream = client.stream("deploy", more)
         assert stream.until("visits")["after"] == after, more
-        stream.close()
 
 
 @pytest.mark.usefixtures("waiting")
@@ -182,7 +172,6 @@ def test_a_new_run_takes_the_place_of_one_that_is_over(client: Client, folder: P
     run(cwd=folder)
     visits = next(data for kind, data in stream.events() if kind == "visits" and data["run"] != old)
     assert visits["after"] == 0
-    stream.close()
     runs = client.ask("/api/runs").json["runs"]
     assert [(one["key"], one["is_archived"], one["state"]) for one in runs] == [
         ("deploy", False, "waiting"),
@@ -192,7 +181,6 @@ def test_a_new_run_takes_the_place_of_one_that_is_over(client: Client, folder: P
     state = archived.until("state")
     assert (state["run"], state["state"], state["message"]) == (old, "stop", "Not deployed")
     assert len(archived.until("visits")["visits"]) == 3
-    archived.close()
     refused = client.answer(f"deploy:{old}", step="2", at="1:2", reply="yes", by="ann")  # where the current run is
     assert refused.status == 409
 
@@ -208,7 +196,6 @@ def test_steps_with_new_names_are_sent_again(client: Client, folder: Path) -> No
     run("resume", "--adopt", cwd=folder)
     visits = stream.until("visits", after=0)
     assert [one["step"] for one in visits["visits"]] == ["1 (removed)"] * 2
-    stream.close()
 
 
 def test_a_named_run_and_one_elsewhere_are_in_the_list(client: Client, folder: Path) -> None:
@@ -229,10 +216,6 @@ def test_a_named_run_and_one_elsewhere_are_in_the_list(client: Client, folder: P
         done = client.answer(key, step="2", at=asked["at"], reply="no", by="ann")
         assert done.status == 200, done.body
         assert stream.until("state", state="stop")
-        stream.close()
-
-
-# --- Journals that can't be read --------------------------------------------------------------------------------------
 
 
 def journal(folder: Path) -> Path:
@@ -251,7 +234,6 @@ def test_a_record_that_is_being_written_is_not_damage(client: Client, folder: Pa
             file.flush()
             time.sleep(0.2)
     assert stream.until("visits")["after"] == 2
-    stream.close()
 
 
 @pytest.mark.usefixtures("waiting")
@@ -267,7 +249,6 @@ def test_a_repaired_journal_is_read_again(client: Client, folder: Path) -> None:
         file.truncate(len(whole))
     assert stream.until("state", state="waiting")["total"] == 2
     assert len(stream.until("visits", after=0)["visits"]) == 2
-    stream.close()
 
 
 @pytest.mark.usefixtures("waiting")
@@ -285,7 +266,6 @@ def test_another_journal_takes_its_place(
     state = stream.until("state", state="stop")
     assert (state["total"], state["run"] != first) == (3, True)
     assert len(stream.until("visits", after=0)["visits"]) == 3
-    stream.close()
 
 
 @pytest.mark.parametrize("damage", [b"00000000 {}\n", b"\xff\n", b'"'])
@@ -304,7 +284,6 @@ def test_an_altered_record_is_damage(client: Client, folder: Path, damage: bytes
     assert state["message"]
     journal(folder).unlink()
     assert stream.until("state", state="none")["total"] == 0
-    stream.close()
 
 
 DAMAGED = [
@@ -338,7 +317,6 @@ def test_the_page_outlives_every_record(client: Client, folder: Path) -> None:
         other.write_bytes(whole)
         other.replace(journal(folder))
         assert [one["title"] for one in stream.until("visits")["visits"]] == ["Build", "Build"], field
-    stream.close()
 
 
 def test_a_moment_without_free_files_passes(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,7 +331,6 @@ def test_a_moment_without_free_files_passes(client: Client, folder: Path, monkey
         stream = client.stream("deploy")
         assert "Too many open files" in stream.until("state", state="unreadable")["message"]
     assert stream.until("state", state="waiting")["total"] == 2
-    stream.close()
 
 
 @pytest.mark.usefixtures("waiting")
@@ -374,7 +351,6 @@ def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path) -> None
         states = (data["next"] for kind, data in stream.events() if kind == "state")
         place = shlex.join(["--state-dir", f".rdc/deploy@{name}"])
         assert next(filter(None, states))[0].endswith(f" answer 2 yes {place}")
-        stream.close()
         assert client.answer(key, step="2", at="2:2", reply="yes", by="ann").status == 200
 
 
@@ -402,7 +378,6 @@ def test_no_run_is_read_through_a_link(client: Client, folder: Path, tmp_path_fa
     for one in runs:
         stream = client.stream(one["key"])
         assert "is a link" in stream.until("state", state="unreadable")["message"]
-        stream.close()
 
 
 def test_a_damaged_run_of_another_document_is_not_in_the_list(client: Client, folder: Path) -> None:
@@ -434,7 +409,6 @@ def test_a_makefile_has_a_state_only(client: Client, folder: Path, monkeypatch: 
         time.sleep(1.5)
     make("REPLY=no")
     assert stream.until("state", state="stop")
-    stream.close()
 
 
 @pytest.mark.usefixtures("waiting")
@@ -442,9 +416,6 @@ def test_an_agent_cannot_answer_for_a_person(client: Client, folder: Path, monke
     monkeypatch.setenv("CLAUDECODE", "1")
     refused = client.answer("deploy", step="2", at="2:2", reply="yes", by="ann")
     assert (refused.status, "this is for a person" in refused.json["error"]) == (409, True)
-
-
-# --- Answers ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("waiting")
@@ -460,7 +431,6 @@ def test_the_second_person_sees_who_was_first(client: Client, folder: Path) -> N
     assert (decided["by"], decided["word"], decided["note"]) == ("ann", "YES", "<b>fine</b>")
     assert decided["ended"]
     assert stream.until("state", state="ready")["question"] is None
-    stream.close()
 
 
 REFUSED = [
@@ -500,7 +470,6 @@ def test_an_answer_continues_the_run_only_on_request(folder: Path) -> None:
         (folder / "go").touch()
         assert stream.until("state", state="complete")["has_logs"]
         assert client.ask("/api/runs/deploy/log/4").body == b"shipped\n"
-        stream.close()
 
 
 def test_a_terminal_takes_the_answer_of_a_page(client: Client, folder: Path) -> None:
@@ -516,7 +485,6 @@ def test_a_terminal_takes_the_answer_of_a_page(client: Client, folder: Path) -> 
     terminal.expect("ann")
     assert terminal.close() == 1
     assert stream.until("state", state="stop")["message"] == "Not deployed"
-    stream.close()
 
 
 def test_a_step_of_an_agent_shows_commands_only(folder: Path) -> None:
@@ -525,12 +493,8 @@ def test_a_step_of_an_agent_shows_commands_only(folder: Path) -> None:
     with serving("pick.yaml") as client:
         stream = client.stream("pick")
         asked = stream.question()
-        stream.close()
     assert (asked["form"], asked["kind"]) == (False, "agent")
     assert "rdc run pick.yaml answer write" in asked["commands"][0]
-
-
-# --- Logs -------------------------------------------------------------------------------------------------------------
 
 COLORS = command(
     "1. Print", "printf 'a\\n\\033[31mred\\033[0m é\\n\\033]0;title\\007b\\033[2Jc\\rd\\n'; printf '\\033[3'"
@@ -551,7 +515,6 @@ def test_a_log_is_the_text_of_a_file(folder: Path) -> None:
         assert client.ask(f"/api/runs/{key}/log/1").body.startswith(b"a\nred"), "that of the archived run"
         stream = client.stream(key)
         assert stream.until("state")["has_logs"]
-        stream.close()
         (log,) = (folder / ".rdc" / "deploy" / "logs").iterdir()
         for make in (lambda: log.symlink_to(folder / NAME), lambda: os.mkfifo(log), log.mkdir):
             log.unlink()
@@ -592,10 +555,6 @@ def test_a_log_grows_while_the_step_runs(client: Client, folder: Path) -> None:
     assert stream.until("state", state="complete")
     assert client.ask("/api/runs/deploy/log/1?from=4").body == b"two\n"
     assert terminal.close() == 0
-    stream.close()
-
-
-# --- The document -----------------------------------------------------------------------------------------------------
 
 
 def test_a_saved_document_is_a_new_edition(client: Client, folder: Path) -> None:
@@ -610,7 +569,6 @@ def test_a_saved_document_is_a_new_edition(client: Client, folder: Path) -> None
     assert client.ask("/api/document").json["edition"] == 2, "a file with the same content neither"
     saved(folder / NAME, DEPLOY)
     assert stream.until("document")["edition"] == 3
-    stream.close()
 
 
 def test_a_change_while_it_compiles_is_seen(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -627,7 +585,6 @@ def test_a_change_while_it_compiles_is_seen(client: Client, folder: Path, monkey
     (folder / NAME).write_text(DEPLOY.replace("1. Build", "1. Compile"), encoding="utf-8")
     assert [stream.until("document")["edition"] for _ in range(2)] == [2, 3]
     assert client.ask("/api/document").json["steps"][0]["title"] == "Pack"
-    stream.close()
 
 
 @pytest.mark.tool
@@ -645,7 +602,6 @@ def test_the_last_good_picture_stays_after_an_error(client: Client, folder: Path
     saved(folder / NAME, DEPLOY)
     stream.until("document")
     assert client.ask("/api/document").json["diagnostics"] == []
-    stream.close()
 
 
 def test_a_document_with_errors_from_the_start_has_no_picture(folder: Path) -> None:
@@ -658,7 +614,6 @@ def test_a_document_with_errors_from_the_start_has_no_picture(folder: Path) -> N
         saved(folder / NAME, DEPLOY)
         stream.until("document")
         assert client.ask("/api/document").json["title"] == "Deploy"
-        stream.close()
 
 
 def test_a_document_that_becomes_a_pipe_stops_nothing(client: Client, folder: Path) -> None:
@@ -673,7 +628,6 @@ def test_a_removed_document_keeps_its_picture(client: Client, folder: Path) -> N
     stream.until("document")
     found = client.ask("/api/document").json
     assert (found["drawn"], found["steps"][0]["title"], found["diagnostics"][0]["severity"]) == (1, "Build", "error")
-    stream.close()
 
 
 def test_a_document_that_it_includes_counts_too(folder: Path) -> None:
@@ -685,7 +639,6 @@ def test_a_document_that_it_includes_counts_too(folder: Path) -> None:
         saved(folder / "inner.runbook.md", inner.replace("Look", "Watch"))
         stream.until("document")
         assert "Watch" in [one["title"] for one in client.ask("/api/document").json["steps"]]
-        stream.close()
 
 
 @pytest.mark.tool

@@ -33,9 +33,6 @@ def status(answer: bytes) -> int:
     return int(answer.split(b" ", 2)[1])
 
 
-# --- The host, the origin and the site --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("path", [*FIXED, "/api/document"])
 def test_another_host_is_misdirected(client: Client, path: str) -> None:
     """A name of another site that leads here by DNS (rebinding) is another host."""
@@ -65,9 +62,6 @@ def test_only_the_page_itself_opens_from_elsewhere(client: Client, site: str) ->
         assert client.ask(path, Sec_Fetch_Site=site).status == 403, path
     for mine in ("same-origin", "none"):
         assert client.ask("/api/document", Sec_Fetch_Site=mine).status == 200
-
-
-# --- The token --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", DATA)
@@ -107,9 +101,6 @@ def test_the_token_has_192_random_bits() -> None:
     assert first.address == f"http://127.0.0.1:1/#{first.token}", "a browser sends no fragment"
 
 
-# --- The headers ------------------------------------------------------------------------------------------------------
-
-
 def test_each_answer_has_the_headers(client: Client) -> None:
     own = dict.fromkeys(("script-src", "style-src", "connect-src"), "'self'")
     none = dict.fromkeys(("default-src", "base-uri", "form-action", "frame-ancestors"), "'none'")
@@ -132,7 +123,6 @@ def test_each_answer_has_the_headers(client: Client) -> None:
     assert stream.response.headers["Content-Type"] == "text/event-stream"
     assert stream.response.headers["X-Content-Type-Options"] == "nosniff"
     assert "default-src 'none'" in stream.response.headers["Content-Security-Policy"]
-    stream.close()
 
 
 def test_other_methods_get_nothing(client: Client) -> None:
@@ -144,9 +134,6 @@ def test_other_methods_get_nothing(client: Client) -> None:
     for path in ("/", "/api/runs/deploy/events"):
         assert client.ask(path, "POST", REPLY).status == 405, "only an answer is posted"
     assert client.ask("/api/runs/deploy/answer").status == 405
-
-
-# --- Bodies -----------------------------------------------------------------------------------------------------------
 
 REPLY = {"step": "1", "at": "0:1", "reply": "yes", "by": "ann"}
 
@@ -201,9 +188,6 @@ def test_a_form_of_another_site_could_not_send_this(client: Client) -> None:
     for kind in ("text/plain", form, "application/json; charset=utf-8", "", None):
         assert client.ask("/api/runs/deploy/answer", "POST", b"{}", **{"Content-Type": kind}).status == 415
 
-
-# --- Paths ------------------------------------------------------------------------------------------------------------
-
 PATHS = [
     *("/page.html", "/../page.html", "/page/../../model.py", "//evil.example/api/document"),
     *("http://evil.example/api/document", "/api", "/api/", "/api/document/", "/api/runs/../document"),
@@ -242,9 +226,6 @@ def test_broken_requests_are_refused(client: Client, data: bytes, codes: set[int
     assert status(answer) in codes, answer
     assert b"Traceback" not in answer
     assert client.ask("/api/document").status == 200
-
-
-# --- Many and slow clients --------------------------------------------------------------------------------------------
 
 
 def test_slow_clients_keep_no_one_waiting(client: Client) -> None:

@@ -93,22 +93,23 @@ async def test_a_broken_include_is_shown_in_its_own_file(client: Editor, tmp_pat
     await client.until(lambda one: one.uri == inner.as_uri() and not one.diagnostics)
 
 
-async def test_a_new_buffer_can_be_the_missing_file(client: Editor, tmp_path: Path) -> None:
-    outer = await client.open(tmp_path / "outer.runbook.md", OUTER)
+async def test_a_new_buffer_or_a_file_outside_of_the_editor_can_be_the_missing_one(
+    client: Editor, tmp_path: Path
+) -> None:
+    outer, inner = await client.open(tmp_path / "outer.runbook.md", OUTER), tmp_path / "inner.runbook.md"
     assert client.codes(outer) == ["RD301"]
-    await client.open(tmp_path / "inner.runbook.md", FINE)
+    uri = await client.open(inner, FINE)
     await client.until(lambda one: one.uri == outer and not one.diagnostics)
-
-
-async def test_a_file_that_changes_outside_of_the_editor_is_read_again(client: Editor, tmp_path: Path) -> None:
-    outer = await client.open(tmp_path / "outer.runbook.md", OUTER)
-    inner = tmp_path / "inner.runbook.md"
+    before = len(client.published)
+    client.close(uri)
+    await client.until(lambda one: one.uri == outer and bool(one.diagnostics), before)
     inner.write_text(FINE)
     (files,) = client.watched
     assert files.method == lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES
     event = lsp.FileEvent(inner.as_uri(), lsp.FileChangeType.Created)
+    before = len(client.published)
     client.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams([event]))
-    await client.until(lambda one: one.uri == outer and not one.diagnostics)
+    await client.until(lambda one: one.uri == outer and not one.diagnostics, before)
 
 
 async def test_the_configuration_is_checked_like_a_document(client: Editor, tmp_path: Path) -> None:
@@ -122,26 +123,21 @@ async def test_the_configuration_is_checked_like_a_document(client: Editor, tmp_
     assert client.codes(uri) == []
 
 
-async def test_a_change_of_the_configuration_reaches_its_documents(client: Editor, tmp_path: Path) -> None:
+async def test_a_change_of_the_configuration_reaches_its_documents_and_answers(client: Editor, tmp_path: Path) -> None:
     (tmp_path / "rdc.toml").write_text("")
-    text = "# T\n\n## 1. A\n\n```bash\n$ ls\n```\n"
+    text = "# T\n\n## 1. A\n\n```bash\n$ ls\n```\n\n## Notes\n\ny\n"
     uri = await client.open(tmp_path / "a.runbook.md", text)
-    assert client.codes(uri) == ["RD054"]
-    toml = await client.open(tmp_path / "rdc.toml", '[check]\nignore = ["RD054"]\n', language="toml")
+    assert "RD054" in client.codes(uri)
+    symbols = lsp.DocumentSymbolParams(lsp.TextDocumentIdentifier(uri))
+    assert len(await client.text_document_document_symbol_async(symbols) or ()) == 2
+    given = 'prose = ["Notes"]\n[check]\nignore = ["RD054"]\n'
+    toml = await client.open(tmp_path / "rdc.toml", given, language="toml")
+    assert len(await client.text_document_document_symbol_async(symbols) or ()) == 1
     await client.type(uri, text + "\n")
     assert client.codes(uri) == []
     before = len(client.published)
     client.type_fast(toml, "")
     await client.until(lambda one: one.uri == uri and bool(one.diagnostics), before)
-
-
-async def test_a_change_of_the_configuration_changes_answers(client: Editor, tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").write_text("")
-    uri = await client.open(tmp_path / "a.runbook.md", "# T\n\n## 1. A\n\nx\n\n## Notes\n\ny\n")
-    symbols = lsp.DocumentSymbolParams(lsp.TextDocumentIdentifier(uri))
-    assert len(await client.text_document_document_symbol_async(symbols) or ()) == 2
-    await client.open(tmp_path / "rdc.toml", 'prose = ["Notes"]\n', language="toml")
-    assert len(await client.text_document_document_symbol_async(symbols) or ()) == 1
 
 
 async def test_a_buffer_without_a_file_is_checked_if_it_looks_like_a_document(client: Editor) -> None:

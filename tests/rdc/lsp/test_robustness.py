@@ -100,15 +100,12 @@ async def test_hundreds_of_changes_in_a_second(client: Editor, tmp_path: Path) -
     assert time.perf_counter() - begun < 30
     assert [one.code for one in await client.checked(uri)] == ["RD201"]
     assert len(client.published) - before < 200, "few are checked, also if a slow client pauses"
-
-
-async def test_opening_and_closing_at_once(client: Editor, tmp_path: Path) -> None:
     for number in range(100):
-        item = lsp.TextDocumentItem((tmp_path / "a.runbook.md").as_uri(), "markdown", number, BROKEN)
+        item = lsp.TextDocumentItem((tmp_path / "b.runbook.md").as_uri(), "markdown", number, BROKEN)
         client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
         client.close(item.uri)
     await alive(client, tmp_path)
-    assert client.codes((tmp_path / "a.runbook.md").as_uri()) == []
+    assert client.codes((tmp_path / "b.runbook.md").as_uri()) == []
 
 
 async def test_files_and_folders_that_vanish(client: Editor, tmp_path: Path) -> None:
@@ -207,21 +204,17 @@ async def test_an_answer_about_an_old_version_is_refused(client: Editor, tmp_pat
     assert await client.text_document_folding_range_async(lsp.FoldingRangeParams(identifier))
 
 
-async def test_columns_are_in_utf_16_and_texts_are_sent_whole(client: Editor) -> None:
+async def test_columns_are_in_utf_16_and_only_answers_are_written_to_the_editor(client: Editor) -> None:
+    """A print or another process would write to standard error."""
     assert client.server.position_encoding == lsp.PositionEncodingKind.Utf16
     assert client.server.text_document_sync == lsp.TextDocumentSyncOptions(
         open_close=True, change=lsp.TextDocumentSyncKind.Full, will_save=False, will_save_wait_until=False, save=False
     )
-
-
-async def test_only_answers_are_written_to_the_editor(client: Editor) -> None:
-    """A print or another process would write to standard error."""
     assert client._server
     files = Path(f"/proc/{client._server.pid}/fd")
-    if not files.exists():
-        pytest.skip("there is no /proc here")
-    assert (files / "1").readlink() == (files / "2").readlink()
-    assert (files / "0").readlink() == Path("/dev/null")
+    if files.exists():
+        assert (files / "1").readlink() == (files / "2").readlink()
+        assert (files / "0").readlink() == Path("/dev/null")
 
 
 async def test_an_editor_that_disappears_ends_the_server(tmp_path: Path) -> None:
