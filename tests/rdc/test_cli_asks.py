@@ -27,19 +27,13 @@ BODY = """\
 rdc:
   steps: {1: {asks: {output: REGION, type: choice, options: [eu, us]}}}
 SCENARIOS---
-
 # Go
-
 ## 1. Where?
-
 Name the region.
-
 ## 2. Go to {{REGION}}
-
 ```sh
 test "$REGION" = us
 ```
-
 - PASS: COMPLETE "in {{REGION}}"
 """
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,10 @@ def with_input(text: bytes | str, monkeypatch: pytest.MonkeyPatch, *arguments: s
     given = text.encode() if isinstance(text, str) else text
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
     return call(*arguments, cwd=cwd)
+
+
+def full(*_: object) -> int:
+    raise OSError(28, "No space left on device")
 
 
 def test_a_file_is_formatted_in_place(tmp_path: Path) -> None:
@@ -109,34 +112,27 @@ def test_a_document_of_the_other_layout_is_reordered(tmp_path: Path) -> None:
     assert path.read_text() == "## 1. A\n\n- PASS: STOP\n\nText.\n"
 
 
-def test_a_defect_writes_nothing_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("compiler.frontends.rundown.format.document.is_equivalent", lambda *_: False)
-    path = document(tmp_path, "a.runbook.md", UNTIDY)
-    result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 70
-    assert result.err.startswith("rdc: internal error: a.runbook.md was not formatted: ")
-    assert path.read_text() == UNTIDY
-
-
-def full(*_: object) -> int:
-    raise OSError(28, "No space left on device")
-
-
 @pytest.mark.parametrize(
-    ("name", "function", "problem"),
+    ("name", "function", "code", "problem"),
     [
-        ("rdc.rewrite.files.Rewrite.is_still_there", lambda _: False, "it has changed since rdc read it"),
-        ("rdc.output.write.os.fsync", full, "No space left on device"),
+        (
+            "compiler.frontends.rundown.format.document.is_equivalent",
+            lambda *_: False,
+            70,
+            "rdc: internal error: a.runbook.md was not formatted: ",
+        ),
+        ("rdc.rewrite.files.Rewrite.is_still_there", lambda _: False, 1, "it has changed since rdc read it"),
+        ("rdc.output.write.os.fsync", full, 1, "No space left on device"),
     ],
 )
 def test_a_file_that_cannot_be_written_is_named_and_left_alone(
-    name: str, function: Callable[[object], object], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, function: object, code: int, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = document(tmp_path, "a.runbook.md", UNTIDY)
     monkeypatch.setattr(name, function)
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, path.read_text(), list(tmp_path.iterdir())) == (1, UNTIDY, [path])
-    assert f"error[RD511]: cannot write a.runbook.md: {problem}" in result.err
+    assert (result.code, path.read_text(), list(tmp_path.iterdir())) == (code, UNTIDY, [path])
+    assert (f"error[RD511]: cannot write a.runbook.md: {problem}" if code == 1 else problem) in result.err
 
 
 def test_standard_input_goes_to_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,13 +189,12 @@ def test_the_dot_on_the_path_is_taken_and_what_fails_is_told(
     assert not (folder / "deploy.svg").exists()
 
 
-def test_half_a_picture_is_none() -> None:
+def test_half_a_picture_is_none_and_without_graphviz_it_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Graphviz draws what it has read before an error; that of a graph must not pass for the whole."""
     with pytest.raises(graphviz.DrawingError, match="syntax error"):
         graphviz.render("digraph { a; b; subgraph { c", "svg")
-
-
-def test_without_graphviz_it_says_what_to_install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphviz, "find_spec", lambda _: None)
     result = call("graph", "deploy.runbook.md", cwd=folder)
     assert (result.code, "error[RD514]" in result.err, "uv tool install '.[graph]'" in result.err) == (1, True, True)

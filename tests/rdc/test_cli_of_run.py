@@ -16,26 +16,17 @@ from tests.support.process import Screen
 pytestmark = pytest.mark.process
 
 RUNBOOK = """# Deploy
-
 ## 1. Is it up?
-
 - YES: CONTINUE
 - NO: STOP
-
 ## 2. Tell the team
-
 Say it.
 """
 PLAYBOOK = """# Notes
-
 Take notes.
-
 ## STEP 1: Choose
-
 @elicit(select, "Which?", "red", "blue") → COLOR
-
 ## STEP 2: Note
-
 @elicit(input, "What?") → NOTE
 """
 WORKFLOW = """name: launch

@@ -18,17 +18,12 @@ from tests.support.collector import parsed
 pytestmark = pytest.mark.process
 
 ASKING = """# Deploy
-
 ## 1. Build
-
 ```bash
 echo out; false
 ```
-
 - FAIL: CONTINUE
-
 ## 2. Is it up?
-
 - YES: COMPLETE
 """
 

@@ -20,24 +20,16 @@ rdc:
     ended: {rule: "after Install FAIL, always Back", why: Customers see half of it otherwise.}
   steps: {2: {labels: [production]}}
 ---
-
 # Deploy
-
 ## 1. Ship it?
-
 - YES: CONTINUE
 - NO: STOP
-
 ## 2. Install
-
 ```bash
 echo installing
 ```
-
 - FAIL: RETRY 1 GOTO Back
-
 ## Back
-
 ```bash
 echo back
 ```

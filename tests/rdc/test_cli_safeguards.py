@@ -12,30 +12,13 @@ WORDS = ("human", "humans", "gate", "gates", "approval", "approvals", "hitl", "h
 OF_OTHER_TOOLS = (
     *("approval_gate", "requires_approval", "human_in_the_loop", "wait_for_approval", "approvers", "confirm"),
     *("interrupt_before", "needsApproval", "requires_human", "humanInTheLoop", "HITLMode", "require-confirmation"),
-    *(
-        "manual_approval",
-        "quality_gate",
-        "required_reviewers",
-        "requiresReview",
-        "approvalgate",
-        "sign-off",
-        "approver",
-    ),
+    *("manual_approval", "quality_gate", "required_reviewers", "requiresReview", "approvalgate", "sign-off"),
+    "approver",
 )
 HARMLESS = (
     *("human_readable", "humanReadableName", "human-friendly", "gateway", "aggregate", "navigate", "investigate"),
-    *(
-        "improved",
-        "interruptible",
-        "preview",
-        "review_notes",
-        "reviewer",
-        "manually",
-        "delegate",
-        "date",
-        "rate",
-        "hobby",
-    ),
+    *("improved", "interruptible", "preview", "review_notes", "reviewer", "manually", "delegate", "date", "rate"),
+    "hobby",
 )
 SPELLINGS = ("Human", "HUMANS", "human-gate", "humanGate", "Approval", "human gate", "Gates")
 VALUES = ("true", "false", "required", "[alice]", "{by: alice}", "")

@@ -168,23 +168,15 @@ def test_an_agent_may_run_tests_whose_operator_jumps(folder: Path, monkeypatch: 
 
 STEPS = """\
 # Steps
-
 ## 1. Both
-
 - PASS: GOTO 2
 - FAIL: STOP "one failed"
-
 ### 1.1 First
-
 - FAIL: CONTINUE
-
 ### 1.2 Second
-
 - PASS: GOTO 2
 - FAIL: GOTO 1.1
-
 ### 1.3 Third
-
 ## 2. After
 """
 

@@ -74,15 +74,11 @@ def server() -> tuple[str, ...]:
     ("request_", "code", "output"),
     [
         ({"tool": "add", "arguments": {"a": 1, "b": 2}}, 0, "1 + 2 = 3 ✓\n"),
-        ({"tool": "fail", "arguments": {"why": "no reason"}}, 1, "no reason"),
-        (
-            {"tool": "refuse", "arguments": {"why": "\x1b]0;title\x07\x9b2J\u202e, and\nx"}},
-            1,
-            "?]0;title??2J?, and\nmore",
-        ),
+        ({"tool": "fail", "arguments": {"why": "no reason"}}, 1, "Error executing tool fail"),
+        ({"tool": "refuse", "arguments": {"why": "\x1b]0;t\x07\x9b2J\u202e, and\nx"}}, 1, "?]0;t??2J?, and\nx"),
         ({"tool": "gone", "arguments": {}}, 1, "gone"),
         ({"tool": "prompt", "arguments": {"id": "greet", "name": "them"}}, 0, "Be kind to them.\n"),
-        ({"tool": "prompt", "arguments": {"id": "gone"}}, 1, "gone"),
+        ({"tool": "prompt", "arguments": {"id": "gone"}}, 1, "Internal server error"),
         ("no JSON", 2, "standard input is not a request"),
     ],
 )
@@ -124,6 +120,7 @@ def test_a_call_that_is_ended_ends_its_server(server: tuple[str, ...], tmp_path:
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 1
     assert is_gone(int((tmp_path / "pid").read_text()))
+
 
 MOCKS = """\
 agents:

@@ -1,26 +1,18 @@
 """Documents that tests serve."""
 
 MIXED = """# Deploy
-
 ## 1. Build
-
 ```bash
 echo built
 ```
-
 ## 2. Does the build look right?
-
 Open the page.
-
 - YES: CONTINUE
 - NO: STOP "Nothing was deployed"
-
 ## 3. Deploy
-
 ```bash
 [ -e tried ] || { touch tried; false; }
 ```
-
 - FAIL: RETRY 2 STOP "It failed"
 """
 
@@ -49,17 +41,13 @@ steps:
 """
 
 SLOW = """# Slow
-
 ## 1. Work
-
 ```bash
 echo started; echo $$ > pid
 for _ in {1..600}; do [ -e go ] && break; sleep 0.1; done
 echo ended; echo again >> count
 ```
-
 ## 2. Rest
-
 ```bash
 true
 ```

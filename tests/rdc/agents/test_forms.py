@@ -15,9 +15,7 @@ from tests.support.agents import MODES, NEW, FormReply, Host, Table, accepted, d
 pytestmark = pytest.mark.process
 
 QUESTION = """# Ask
-
 ## 1. Does the build look right?
-
 - YES: CONTINUE
 - NO: STOP "Nothing was deployed"
 """
@@ -102,12 +100,9 @@ def test_an_old_reply_fits_no_later_question(tmp_path: Path) -> None:
 
 
 LIST = """# List
-
 ## 1. Prepare
-
 - [ ] one
 - [ ] two
-
 - PASS: CONTINUE
 - FAIL: STOP
 """
@@ -117,14 +112,10 @@ rdc:
     looked: 1 YES by a person before 2
 ---
 # Ruled
-
 ## 1. Have you looked?
-
 - YES: CONTINUE
 - NO: STOP
-
 ## 2. Deploy
-
 ```bash
 true
 ```

@@ -21,19 +21,14 @@ from tests.support.agents import MODES, FormReply, Host, Table, accepted, connec
 pytestmark = pytest.mark.process
 
 LOOP = """# Loop
-
 ## 1. Count
-
 ```bash
 echo again >> count
 ```
-
 ## 2. Repeat
-
 ```bash
 true
 ```
-
 - PASS: GOTO 1
 """
 RUN = "loop.runbook.md@mcp"

@@ -17,9 +17,7 @@ rdc:
   secrets: [TOKEN]
 ---
 # Loud
-
 ## 1. Print
-
 ```bash
 printf '%s\\n' "token $TOKEN" $'\\e[31mred\\e[0m\\a' $'tok\\x1b[0men'
 head -c 1000000 /dev/zero | tr '\\0' x

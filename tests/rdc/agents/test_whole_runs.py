@@ -98,15 +98,11 @@ rdc:
     "1": {by: agent}
 ---
 # Fix
-
 ## 1. Write the file
-
 Write `done` into the file `result`.
-
 ```bash
 grep done result
 ```
-
 - FAIL: RETRY 1 STOP "It is not done"
 """
 

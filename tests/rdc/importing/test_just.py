@@ -68,18 +68,19 @@ def test_a_refusal_has_the_line_of_the_construct_or_the_words_of_just(tmp_path: 
     assert (result.code, "just doesn't read it: error: recipe `a`" in result.err) == (2, True)
 
 
-def test_only_justfiles_have_recipes(tmp_path: Path) -> None:
+def test_refusals_without_a_justfile_or_just(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.md").write_text("# A\n\n```bash\nls\n```\n")
     result = call("import", "a.md", "--recipe", "x", cwd=tmp_path)
     assert (result.code, result.err) == (2, "rdc: --recipe needs a justfile (see 'rdc import --help')\n")
-
-
-def test_without_just_the_refusal_names_an_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "justfile").write_text(JUSTFILE)
+    with (tmp_path / "justfile").open("w+") as file, monkeypatch.context() as patched:
+        file.write(JUSTFILE)
+        file.seek(0)
+        patched.setattr(sys, "stdin", file)
+        result = call("import", "-", "--from", "just", cwd=tmp_path)
+    assert (result.code, result.err) == (2, "-: just reads files only; name the justfile\n")
     monkeypatch.setenv("PATH", str(tmp_path))
     result = call("import", "justfile", cwd=tmp_path)
-    assert result.code == 2
-    assert "install it, such as with 'pip install rust-just'" in result.err
+    assert (result.code, "install it, such as with 'pip install rust-just'" in result.err) == (2, True)
 
 
 def test_settings_of_the_environment_change_nothing_and_any_name_will_do(
@@ -89,12 +90,3 @@ def test_settings_of_the_environment_change_nothing_and_any_name_will_do(
     monkeypatch.setenv("JUST_DUMP_FORMAT", "just")
     monkeypatch.setenv("JUST_JUSTFILE", "other")
     assert call("import", "tasks", "--from", "just", cwd=tmp_path).code == 0
-
-
-def test_standard_input_is_no_justfile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with (tmp_path / "justfile").open("w+") as file, monkeypatch.context() as patched:
-        file.write(JUSTFILE)
-        file.seek(0)
-        patched.setattr(sys, "stdin", file)
-        result = call("import", "-", "--from", "just", cwd=tmp_path)
-    assert (result.code, result.err) == (2, "-: just reads files only; name the justfile\n")

@@ -334,15 +334,6 @@ def test_a_moment_without_free_files_passes(client: Client, folder: Path, monkey
 
 
 @pytest.mark.usefixtures("waiting")
-def test_a_long_record_has_its_state_in_the_list(client: Client, folder: Path) -> None:
-    records = [json.loads(line[9:]) for line in journal(folder).read_bytes().splitlines()]
-    records[-1]["changed"]["long"] = "x" * 600_000
-    journal(folder).write_bytes(b"".join(map(encode, records)))
-    (entry,) = client.ask("/api/runs").json["runs"]
-    assert (entry["state"], entry["step"]) == ("waiting", "2")
-
-
-@pytest.mark.usefixtures("waiting")
 def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path) -> None:
     for name in ("-h", "--adopt", "$(id)"):
         shutil.copytree(journal(folder).parent, folder / ".rdc" / f"deploy@{name}")
@@ -380,12 +371,17 @@ def test_no_run_is_read_through_a_link(client: Client, folder: Path, tmp_path_fa
         assert "is a link" in stream.until("state", state="unreadable")["message"]
 
 
-def test_a_damaged_run_of_another_document_is_not_in_the_list(client: Client, folder: Path) -> None:
-    other = folder / ".rdc" / "other"
-    other.mkdir(parents=True)
-    (other / "journal").write_bytes(b"00000000 {}\n")
+@pytest.mark.usefixtures("waiting")
+def test_a_long_record_has_its_state_in_the_list_and_a_damaged_run_of_another_document_is_not_there(
+    client: Client, folder: Path
+) -> None:
+    records = [json.loads(line[9:]) for line in journal(folder).read_bytes().splitlines()]
+    records[-1]["changed"]["long"] = "x" * 600_000
+    journal(folder).write_bytes(b"".join(map(encode, records)))
+    document(folder, ".rdc/other/journal", "00000000 {}\n")
     (folder / ".rdc" / "file").touch()
-    assert [one["key"] for one in client.ask("/api/runs").json["runs"]] == ["deploy"]
+    (entry,) = client.ask("/api/runs").json["runs"]
+    assert (entry["key"], entry["state"], entry["step"]) == ("deploy", "waiting", "2")
 
 
 @pytest.mark.tool
@@ -412,16 +408,13 @@ def test_a_makefile_has_a_state_only(client: Client, folder: Path, monkeypatch: 
 
 
 @pytest.mark.usefixtures("waiting")
-def test_an_agent_cannot_answer_for_a_person(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLAUDECODE", "1")
-    refused = client.answer("deploy", step="2", at="2:2", reply="yes", by="ann")
-    assert (refused.status, "this is for a person" in refused.json["error"]) == (409, True)
-
-
-@pytest.mark.usefixtures("waiting")
-def test_the_second_person_sees_who_was_first(client: Client, folder: Path) -> None:
+def test_the_second_person_sees_who_was_first(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = client.stream("deploy")
     at = stream.question()["at"]
+    with monkeypatch.context() as agent:
+        agent.setenv("CLAUDECODE", "1")
+        refused = client.answer("deploy", step="2", at=at, reply="yes", by="ann")
+    assert (refused.status, "this is for a person" in refused.json["error"]) == (409, True)
     first = client.answer("deploy", step="2", at=at, reply="yes", by="ann", note="<b>fine</b>")
     assert (first.status, first.json["continues"]) == (200, False)
     assert f"rdc run {NAME} resume" in first.json["next"]
@@ -495,6 +488,7 @@ def test_a_step_of_an_agent_shows_commands_only(folder: Path) -> None:
         asked = stream.question()
     assert (asked["form"], asked["kind"]) == (False, "agent")
     assert "rdc run pick.yaml answer write" in asked["commands"][0]
+
 
 COLORS = command(
     "1. Print", "printf 'a\\n\\033[31mred\\033[0m é\\n\\033]0;title\\007b\\033[2Jc\\rd\\n'; printf '\\033[3'"

@@ -75,7 +75,17 @@ def test_data_needs_the_token(client: Client, path: str) -> None:
     assert client.ask("/api/runs/deploy/answer", "POST", {"step": "1"}, Authorization=None).status == 401
 
 
-def test_the_token_is_compared_in_constant_time(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_token_has_192_random_bits_and_is_compared_in_constant_time(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = security.Door(1), security.Door(1)
+    assert len(first.token) == 32
+    assert first.token != second.token
+    assert first.address == f"http://127.0.0.1:1/#{first.token}", "a browser sends no fragment"
+    one = f"Authorization: Bearer {client.token}\r\n"
+    head = f"GET /api/document HTTP/1.1\r\nHost: {client.host}\r\nConnection: close\r\n"
+    assert status(client.raw((head + one + "\r\n").encode())) == 200
+    assert status(client.raw((head + one + one + "\r\n").encode())) == 401, "two tokens are none"
     compared = list[tuple[bytes, bytes]]()
 
     def compare(one: bytes, other: bytes) -> bool:
@@ -85,20 +95,6 @@ def test_the_token_is_compared_in_constant_time(client: Client, monkeypatch: pyt
     monkeypatch.setattr("rdc.looking.security.hmac.compare_digest", compare)
     assert client.ask("/api/document").status == 401
     assert compared == [(f"Bearer {client.token}".encode(),) * 2]
-
-
-def test_two_tokens_are_none(client: Client) -> None:
-    one = f"Authorization: Bearer {client.token}\r\n"
-    head = f"GET /api/document HTTP/1.1\r\nHost: {client.host}\r\nConnection: close\r\n"
-    assert status(client.raw((head + one + "\r\n").encode())) == 200
-    assert status(client.raw((head + one + one + "\r\n").encode())) == 401
-
-
-def test_the_token_has_192_random_bits() -> None:
-    first, second = security.Door(1), security.Door(1)
-    assert len(first.token) == 32
-    assert first.token != second.token
-    assert first.address == f"http://127.0.0.1:1/#{first.token}", "a browser sends no fragment"
 
 
 def test_each_answer_has_the_headers(client: Client) -> None:
@@ -134,6 +130,7 @@ def test_other_methods_get_nothing(client: Client) -> None:
     for path in ("/", "/api/runs/deploy/events"):
         assert client.ask(path, "POST", REPLY).status == 405, "only an answer is posted"
     assert client.ask("/api/runs/deploy/answer").status == 405
+
 
 REPLY = {"step": "1", "at": "0:1", "reply": "yes", "by": "ann"}
 
@@ -188,6 +185,7 @@ def test_a_form_of_another_site_could_not_send_this(client: Client) -> None:
     for kind in ("text/plain", form, "application/json; charset=utf-8", "", None):
         assert client.ask("/api/runs/deploy/answer", "POST", b"{}", **{"Content-Type": kind}).status == 415
 
+
 PATHS = [
     *("/page.html", "/../page.html", "/page/../../model.py", "//evil.example/api/document"),
     *("http://evil.example/api/document", "/api", "/api/", "/api/document/", "/api/runs/../document"),
@@ -228,7 +226,9 @@ def test_broken_requests_are_refused(client: Client, data: bytes, codes: set[int
     assert client.ask("/api/document").status == 200
 
 
-def test_slow_clients_keep_no_one_waiting(client: Client) -> None:
+def test_slow_clients_keep_no_one_waiting_and_a_silent_one_is_left(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slow = [socket.create_connection(("127.0.0.1", client.port)) for _ in range(40)]
     try:
         for number, one in enumerate(slow):
@@ -239,9 +239,6 @@ def test_slow_clients_keep_no_one_waiting(client: Client) -> None:
     finally:
         for one in slow:
             one.close()
-
-
-def test_a_silent_client_is_left(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert PATIENCE == Handler.timeout <= 10
     monkeypatch.setattr(Handler, "timeout", 0.2)
     began = time.monotonic()

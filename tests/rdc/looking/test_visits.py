@@ -95,16 +95,12 @@ rdc:
     NAME: {default: shop}
   outputs: [VERSION, NOTES]
 ---
-
 # Values
-
 ## 1. Build
-
 ```bash
 echo "VERSION=1.$RDC_ATTEMPT" >> $RDC_OUTPUT; echo "NOTES=$(printf 'x%.0s' {1..3000})" >> $RDC_OUTPUT
 [ "$RDC_ATTEMPT" = 2 ]
 ```
-
 - FAIL: RETRY 1
 """
 

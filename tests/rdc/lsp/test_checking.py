@@ -36,29 +36,25 @@ async def test_a_diagnostic_has_place_code_severity_and_help_until_it_is_fixed_o
     assert client.codes(uri) == []
 
 
-async def test_levels_are_those_of_the_editor(client: Editor, tmp_path: Path) -> None:
+async def test_a_diagnostic_has_the_level_of_an_editor_related_places_and_its_page(
+    client: Editor, tmp_path: Path
+) -> None:
+    (tmp_path / "rdc.toml").write_text('docs-url = "https://docs.example.org/rdc"\n')
     uri = await client.open(tmp_path / "a.runbook.md", TOLERATED)
     levels = {one.code: one.severity for one in client.diagnostics[uri]}
     assert levels == {"RD405": lsp.DiagnosticSeverity.Information}
     await client.type(uri, TOLERATED.replace("true", "$ true"))
     levels = {one.code: one.severity for one in client.diagnostics[uri]}
     assert levels["RD054"] == lsp.DiagnosticSeverity.Warning
-
-
-async def test_a_related_place_is_in_the_same_answer(client: Editor, tmp_path: Path) -> None:
-    text = FINE + "\n## Rollback\n\nAgain.\n"
-    uri = await client.open(tmp_path / "a.runbook.md", text)
-    (related,) = client.diagnostics[uri][0].related_information or ()
-    assert related.location.uri == uri
-    assert texts_at(text, [related.location.range]) == ["Rollback"]
-
-
-async def test_a_code_links_to_its_page(client: Editor, tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").write_text('docs-url = "https://docs.example.org/rdc"\n')
-    uri = await client.open(tmp_path / "a.runbook.md", BROKEN)
+    await client.type(uri, BROKEN)
     (found,) = client.diagnostics[uri]
     assert found.code_description
     assert found.code_description.href == "https://docs.example.org/rdc/diagnostics/RD201.html"
+    text = FINE + "\n## Rollback\n\nAgain.\n"
+    await client.type(uri, text)
+    (related,) = client.diagnostics[uri][0].related_information or ()
+    assert related.location.uri == uri
+    assert texts_at(text, [related.location.range]) == ["Rollback"]
 
 
 async def test_only_the_last_of_many_versions_is_shown(client: Editor, tmp_path: Path) -> None:
@@ -140,14 +136,13 @@ async def test_a_change_of_the_configuration_reaches_its_documents_and_answers(c
     await client.until(lambda one: one.uri == uri and bool(one.diagnostics), before)
 
 
-async def test_a_buffer_without_a_file_is_checked_if_it_looks_like_a_document(client: Editor) -> None:
+async def test_a_buffer_is_checked_if_it_looks_like_a_document_and_other_files_are_left_alone(
+    client: Editor, tmp_path: Path
+) -> None:
     uri = await client.open("untitled:Untitled-1", BROKEN)
     assert client.codes(uri) == ["RD201"]
     await client.type(uri, "Just notes.\n")
     assert client.codes(uri) == []
-
-
-async def test_other_files_are_left_alone(client: Editor, tmp_path: Path) -> None:
     identifier = lsp.TextDocumentItem((tmp_path / "README.md").as_uri(), "markdown", 1, BROKEN)
     client.text_document_did_open(lsp.DidOpenTextDocumentParams(identifier))
     await client.open(tmp_path / "a.runbook.md", FINE)

@@ -49,11 +49,17 @@ async def test_a_safe_fix_is_preferred_and_one_that_may_change_the_meaning_is_no
         assert applied(TEXT, resolved) == TEXT.replace("Stop", "STOP")
 
 
-async def test_only_fixes_of_the_chosen_lines_are_offered(client: Editor, tmp_path: Path) -> None:
+async def test_fixes_of_the_chosen_lines_of_all_that_is_saved_and_of_no_problem(client: Editor, tmp_path: Path) -> None:
     uri = await client.open(tmp_path / "a.runbook.md", TEXT)
     line = lsp.Range(lsp.Position(7, 0), lsp.Position(7, 3))
     titles = [one.title for one in await offered(client, uri, only=["quickfix"], where=line)]
     assert titles == ["Write `Rollback` (may change the meaning)"]
+    text = TEXT.replace("Rolback", "rollback")
+    await client.type(uri, text)
+    (action,) = await offered(client, uri, only=[lsp.CodeActionKind.SourceFixAll])
+    assert applied(text, action) == text.replace("Stop", "STOP").replace("GOTO rollback", "GOTO Rollback")
+    await client.type(uri, "# T\n\n## 1. A\n\nDo it.\n")
+    assert await offered(client, uri) == await offered(client, uri, only=["source"]) == []
 
 
 async def test_a_fix_without_a_proof_is_not_offered(client: Editor, tmp_path: Path) -> None:
@@ -66,19 +72,6 @@ async def test_a_fix_without_a_proof_is_not_offered(client: Editor, tmp_path: Pa
         gone = {found.code for found in one.diagnostics or ()}
         assert not gone & {*client.codes(uri)}
         await client.type(uri, text)
-
-
-async def test_all_safe_fixes_at_once_when_the_editor_saves(client: Editor, tmp_path: Path) -> None:
-    text = TEXT.replace("Rolback", "rollback")
-    uri = await client.open(tmp_path / "a.runbook.md", text)
-    (action,) = await offered(client, uri, only=[lsp.CodeActionKind.SourceFixAll])
-    assert applied(text, action) == text.replace("Stop", "STOP").replace("GOTO rollback", "GOTO Rollback")
-
-
-async def test_a_document_without_problems_has_no_fixes(client: Editor, tmp_path: Path) -> None:
-    uri = await client.open(tmp_path / "a.runbook.md", "# T\n\n## 1. A\n\nDo it.\n")
-    assert await offered(client, uri) == []
-    assert await offered(client, uri, only=["source"]) == []
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
