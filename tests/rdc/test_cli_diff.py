@@ -265,9 +265,6 @@ def test_a_command_cannot_command_the_terminal(folder: Path) -> None:
     assert "    --- " in call("diff", "odd.runbook.md", "old.runbook.md", cwd=folder).out
 
 
-# --- What OLD and NEW may be, and what may be in a repository ---------------------------------------------------------
-
-
 def test_a_file_of_a_revision_is_named_as_git_does(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def compared(old: str, new: str, cwd: Path = repository, *words: str) -> Result:
         return call("diff", old, new, *words, cwd=cwd)

@@ -168,22 +168,17 @@ MORE = "\n## STEP 3: Three\n\nMore.\n\n## STEP 4: Four\n\nMost.\n"
 KIND, BRIEF = (BOOK.replace("## INPUTS", f"## SYSTEM\n\nBe {how}.\n\n## INPUTS") + MORE for how in ("kind", "brief"))
 
 
+OF_IF = ['> 2 Write: if how == "short": 2/if Write -> if how != "long": 2/if Write', "~ 2/if Write: prompt"]
+OTHER_IF = BOOK.replace('how == "short"', 'how != "long"').replace("Write a word.", "Write one word.")
+OTHER_WORD = ["> review: BAD · with its answer: write -> POOR · with its answer: write"]
+
+
 @pytest.mark.parametrize(
     ("suffix", "old", "new", "lines"),
     [
-        (
-            "workflow.yaml",
-            SHIP,
-            SHIP.replace("BAD", "POOR"),
-            ["> review: BAD · with its answer: write -> POOR · with its answer: write"],
-        ),
+        ("workflow.yaml", SHIP, SHIP.replace("BAD", "POOR"), OTHER_WORD),
         ("stepspec.yaml", PLAN, PLAN.replace("max: 1", "max: 3"), ["write"]),
-        (
-            "playbook.md",
-            BOOK,
-            BOOK.replace('how == "short"', 'how != "long"').replace("Write a word.", "Write one word."),
-            ['> 2 Write: if how == "short": 2/if Write -> if how != "long": 2/if Write', "~ 2/if Write: prompt"],
-        ),
+        ("playbook.md", BOOK, OTHER_IF, OF_IF),
         ("playbook.md", KIND, BRIEF, ["~ 4 Four: prompt\n    -Be kind.\n    +Be brief.\n"]),
         ("playbook.md", KIND, KIND.replace("## STEP 3: Three\n\nMore.\n\n", ""), ["- 3 Three"]),
     ],
@@ -193,6 +188,7 @@ def test_versions_are_compared(suffix: str, old: str, new: str, lines: list[str]
     out = call("diff", f"old.{suffix}", f"new.{suffix}", cwd=folder).out
     assert [line for line in lines if line not in out] == [], out
     assert "~ 4" not in out or "Four" in lines[0], "outputs above prompts are no change"
+
 
 ENTRIES = "parallel: [{agent: a, prompt: x}, {agent: b, prompt: y}]"
 GATED = SHIP.replace("review\n    prompt: x", f"review\n    human: true\n    check: all\n    {ENTRIES}")

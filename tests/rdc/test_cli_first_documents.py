@@ -115,9 +115,6 @@ def test_each_extra_is_in_the_readme() -> None:
     assert [extra for extra in extras if extra != "dev" and f"`{extra}`" not in readme] == []
 
 
-# --- Inputs that no step gets as meant: in commands, in two pairs of braces, of misspelled types, or ------------------
-
-
 HEAD = "---\nrdc: {inputs: {VERSION: {description: V}}}\n---\n# A\n\n"
 BOOK = "# A\n\n## INPUTS\n\n{}\n\n## STEP 1: Do\n\n{}\n"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -149,9 +150,6 @@ def test_standard_input_goes_to_standard_output(tmp_path: Path, monkeypatch: pyt
     assert "both write to standard output" in call("fmt", "-", "--format", "json", cwd=tmp_path).err
 
 
-# --- Folders and standard input of all commands that take documents ---------------------------------------------------
-
-
 def test_check_reads_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = with_input(GOOD, monkeypatch, "check", "-", cwd=tmp_path)
     assert (result.code, result.err) == (0, "no problems in 1 file\n")
@@ -172,28 +170,23 @@ def test_check_reads_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert with_input(head + GOOD, monkeypatch, "check", "--strict", "-", cwd=tmp_path).code == 0
 
 
-def test_a_folder_stands_for_the_documents_in_it(tmp_path: Path) -> None:
-    for name in ("b.runbook.md", "a/z.runbook.md", "a/b/y.runbook.md", "a.runbook.md"):
-        document(tmp_path, name, UNTIDY)
-    for name in (".hidden/x.runbook.md", ".x.runbook.md", "node_modules/m/x.runbook.md", "notes.md"):
+def test_a_folder_stands_for_the_documents_in_it_that_git_does_not_ignore(tmp_path: Path) -> None:
+    order = ["a/b/y.runbook.md", "a/z.runbook.md", "a.runbook.md", "b.runbook.md"]
+    hidden = (".hidden/x.runbook.md", ".x.runbook.md", "node_modules/m/x.runbook.md", "notes.md")
+    for name in (*order, *hidden):
         document(tmp_path, name, UNTIDY)
     (tmp_path / "link.runbook.md").symlink_to("notes.md")
     (tmp_path / "loop").symlink_to(tmp_path)
+    subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
+    document(tmp_path, ".gitignore", "/a/b/\n*z.runbook.md\n")
+    for folder, names in ((".", order[2:]), ("a", [])):
+        found = call("fmt", "--check", "--format", "json", folder, cwd=tmp_path).out
+        assert [one["path"] for one in json.loads(found or '{"diagnostics": []}')["diagnostics"]] == names
+    shutil.rmtree(tmp_path / ".git")
     result = call("fmt", ".", "b.runbook.md", cwd=tmp_path)
-    order = ["a/b/y.runbook.md", "a/z.runbook.md", "a.runbook.md", "b.runbook.md"]
     assert result.err.splitlines() == [f"formatted {name}" for name in order]
     assert (tmp_path / "notes.md").read_text() == UNTIDY
     assert call("check", "a", cwd=tmp_path).err.endswith("in 2 files\n")
-
-
-def test_what_git_ignores_is_skipped(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
-    document(tmp_path, ".gitignore", "/build/\n*.draft.runbook.md\n")
-    for name in ("a.runbook.md", "build/b.runbook.md", "sub/c.draft.runbook.md", "sub/d.runbook.md"):
-        document(tmp_path, name, UNTIDY)
-    for folder, names in ((".", ["a.runbook.md", "sub/d.runbook.md"]), ("sub", ["sub/d.runbook.md"])):
-        found = json.loads(call("fmt", "--check", "--format", "json", folder, cwd=tmp_path).out)["diagnostics"]
-        assert [one["path"] for one in found] == names
 
 
 @pytest.mark.parametrize("command", ["check", "fmt"])

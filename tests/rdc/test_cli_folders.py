@@ -51,23 +51,21 @@ def test_without_arguments_the_project_is_checked_and_formatted(project: Path) -
     assert {path.read_text() for path in project.rglob("*.runbook.md")} == {GOOD}
 
 
-@pytest.mark.parametrize("marked", ["rdc.toml", ".git", "pyproject.toml"])
-def test_the_project_is_the_nearest_folder_with_a_mark(marked: str, project: Path) -> None:
+def test_the_project_is_the_nearest_folder_with_a_mark_and_git_decides_which_documents_it_has(project: Path) -> None:
     inner = project / "b"
-    if marked == ".git":
-        subprocess.run(["git", "init", "-q", "."], cwd=inner, check=True)
-    else:
-        (inner / marked).write_text("[tool.rdc]\n" if marked == "pyproject.toml" else "")
-    assert call("check", cwd=inner / "deep").err.endswith("no problems in 1 file\n")
-
-
-def test_git_decides_which_documents_a_project_has_and_a_folder_of_none_stands_for_itself(project: Path) -> None:
+    for marked, text in (("rdc.toml", ""), ("pyproject.toml", "[tool.rdc]\n"), (".git", None)):
+        if text is None:
+            subprocess.run(["git", "init", "-q", "."], cwd=inner, check=True)
+        else:
+            (inner / marked).write_text(text)
+        assert call("check", cwd=inner / "deep").err.endswith("no problems in 1 file\n")
+        shutil.rmtree(inner / marked) if text is None else (inner / marked).unlink()
     (project / "rdc.toml").unlink()
-    assert call("check", cwd=project / "a").err.endswith("no problems in 1 file\n")
+    assert call("check", cwd=project / "a").err.endswith("no problems in 1 file\n"), "a folder of no project"
     subprocess.run(["git", "init", "-q", "."], cwd=project, check=True)
     document(project, ".gitignore", "/a/\n")
     document(project, ".hidden/x.runbook.md", UNKNOWN_TARGET)
-    assert call("check", cwd=project / "b").err.endswith("no problems in 2 files\n")
+    assert call("check", cwd=inner).err.endswith("no problems in 2 files\n")
 
 
 @pytest.mark.parametrize("command", ["check", "fmt", "test"])

@@ -162,9 +162,6 @@ def test_any_text_is_rendered_in_every_format(text: str, code: str) -> None:
         assert rendered(form, found)
 
 
-# --- Diagnostics for people: the mark stands under its place, whatever the line holds ---------------------------------
-
-
 PATH = "deploy.runbook.md"
 
 

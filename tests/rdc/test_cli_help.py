@@ -18,20 +18,15 @@ from tests.support.cli import GOOD, ROOT, Result, call, document, environment, s
 pytestmark = pytest.mark.process
 
 
-@pytest.mark.parametrize("word", ["RD201", "rd201", "unknown-target", "Unknown-Target"])
-def test_explain_shows_the_page(word: str, tmp_path: Path) -> None:
+def test_explain_shows_the_page_and_the_list_has_every_code(tmp_path: Path) -> None:
     page = (ROOT / "compiler/diagnostics/explanations/RD201.md").read_text(encoding="utf-8")
-    result = call("explain", word, cwd=tmp_path)
-    assert (result.code, result.out, result.err) == (0, page, "")
-
-
-def test_headings_are_bold_but_not_in_code_and_the_list_has_every_code(tmp_path: Path) -> None:
-    result = spawn("explain", "RD201", cwd=tmp_path, FORCE_COLOR="1")
-    assert result.out.startswith("\x1b[1m#")
-    blocks = result.out.split("~~~~")[1::2]
+    for word in ("RD201", "rd201", "unknown-target", "Unknown-Target"):
+        assert call("explain", word, cwd=tmp_path) == Result(0, page, "")
+    colored = spawn("explain", "RD201", cwd=tmp_path, FORCE_COLOR="1").out
+    assert colored.startswith("\x1b[1m#"), "headings are bold, but not in code"
+    blocks = colored.split("~~~~")[1::2]
     assert any("## " in block for block in blocks)
     assert not any("\x1b" in block for block in blocks)
-
     lines = call("explain", "--list", cwd=tmp_path).out.splitlines()
     assert [line.split()[:3] for line in lines] == [[code, known.severity, known.name] for code, known in CODES.items()]
 
@@ -95,9 +90,6 @@ def test_each_shell_has_a_script_and_a_wrong_call_of_it_says_nothing(
             for name, value in {"_RDC_COMPLETE": instruction, **given}.items():
                 called.setenv(name, value)
             assert call(cwd=tmp_path) == Result(1, "", ""), (instruction, given)
-
-
-# --- `rdc runtime`: the texts that a security team approves once per release ------------------------------------------
 
 
 def program(folder: Path) -> Path:

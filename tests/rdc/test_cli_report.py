@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -56,28 +57,27 @@ def test_it_is_the_report_of_the_program(tmp_path: Path) -> None:
     assert alone == own.replace("# Deploy", "# deploy").replace("YES", "PASS"), "the journal has no title and question"
 
 
-def test_a_program_of_any_edition_has_one(tmp_path: Path) -> None:
+def test_a_program_of_any_edition_has_one_a_makefile_has_none_and_no_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "deploy.runbook.md").write_text(ASKING, encoding="utf-8")
     assert spawn("compile", "deploy.runbook.md", "--to", "python", cwd=tmp_path).code == 0
-    program = [sys.executable, "deploy.py"]
     assert "edition commands" in (tmp_path / "deploy.py").read_text(encoding="utf-8")
     for words in (["run"], ["answer", "2", "yes"]):
-        subprocess.run([*program, *words], cwd=tmp_path, env=environment(), capture_output=True, check=False)
+        command = [sys.executable, "deploy.py", *words]
+        subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, check=False)
     text = call("report", cwd=tmp_path).out
     assert f"| Decided by | {getpass.getuser()} |" in text
     assert "No log was written; `--logs` keeps one." in text
 
-
-def test_a_makefile_has_none_and_no_link_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "deploy.runbook.md").write_text(ASKING, encoding="utf-8")
+    shutil.rmtree(tmp_path / ".rdc")
     spawn("compile", "deploy.runbook.md", "--to", "make", "-O", "runtime=native", cwd=tmp_path)
     (tmp_path / ".rdc" / "deploy.make").mkdir(parents=True)
     (tmp_path / ".rdc" / "deploy.make" / "log").write_text("1 pass, COMPLETE\n")
     refused = call("report", cwd=tmp_path)
     assert (refused.code, "native Makefile, which keeps no journal" in refused.err) == (2, True)
-    (tmp_path / "b" / ".rdc" / "x").mkdir(parents=True)
-    (tmp_path / "b" / ".rdc" / "x" / "history").symlink_to("/etc")
-    (tmp_path / "b" / ".rdc" / "x" / "journal").write_text("x")
+    run = tmp_path / "b" / ".rdc" / "x"
+    run.mkdir(parents=True)
+    (run / "history").symlink_to("/etc")
+    (run / "journal").write_text("x")
     assert call("report", cwd=tmp_path / "b").code == 2
 
 

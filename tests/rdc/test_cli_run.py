@@ -87,9 +87,6 @@ def test_a_prompt_that_begins_like_an_option_is_a_prompt(
     assert (tmp_path / "given").read_text() == "--force the {{x}} upon $(them) -- now"
 
 
-# --- Mistyped words get a suggestion, in `rdc run` and in compiled programs, and nothing runs -------------------------
-
-
 RUNBOOK = """\
 ---
 rdc:
@@ -175,11 +172,7 @@ Send {{draft}}.
 PARALLEL = """\
 name: reviews
 steps:
-  - name: review
-    parallel:
-      - {agent: one, prompt: A}
-      - {agent: two, prompt: B}
-    end: true
+  - {name: review, parallel: [{agent: one, prompt: A}, {agent: two, prompt: B}], end: true}
 """
 
 
@@ -192,21 +185,16 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_mocks_answer_no_question_and_hints_keep_the_option(place: Path) -> None:
+def test_mocks_answer_entries_and_no_question_and_hints_keep_the_option(place: Path) -> None:
     begun = spawn("run", "ask.playbook.md", "--mock", "m.yaml", "--agent-retries", "1", cwd=place)
     assert begun.code == 75, begun.err
     assert "to continue: rdc run ask.playbook.md resume --agent-retries 1 --mock m.yaml\n" in begun.err
     answered = spawn("run", "ask.playbook.md", "answer", "2", "yes", cwd=place)
-    assert (
-        "rdc run ask.playbook.md resume   (with --agent-retries, as before)   (with --mock, as before)\n"
-        in answered.err
-    )
+    hint = "rdc run ask.playbook.md resume   (with --agent-retries, as before)   (with --mock, as before)\n"
+    assert hint in answered.err
     done = spawn("run", "ask.playbook.md", "resume", "--mock", "m.yaml", cwd=place)
     assert (done.code, "    sent\n" in done.err) == (0, True), done.err
     assert {path.name for path in place.iterdir()} == {".rdc", "ask.playbook.md", "m.yaml", "rdc.toml"}
-
-
-def test_each_entry_of_a_parallel_step_has_its_answers(place: Path) -> None:
     (place / "reviews.workflow.yaml").write_text(PARALLEL, encoding="utf-8")
     (place / "m.yaml").write_text("agents:\n  review_0: [one]\n  review_1: [{fail: no}, two]\n", encoding="utf-8")
     done = spawn("run", "reviews.workflow.yaml", "--mock", "m.yaml", "--agent-retries", "1", cwd=place)
@@ -226,9 +214,6 @@ def test_nothing_starts_with_a_file_that_is_no_file_of_mocks(place: Path) -> Non
         refused = spawn("run", name, "--mock", "m.yaml", cwd=place)
         assert (refused.code, message in refused.err) == (2, True), refused.err
     assert not (place / ".rdc/ask/journal").exists()
-
-
-# --- Files of mocks, and the part of YAML that they are written in: what it reads, YAML reads alike -------------------
 
 
 def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:

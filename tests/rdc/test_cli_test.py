@@ -159,11 +159,20 @@ def test_the_operator_may_jump(folder: Path, target: str) -> None:
     ]
 
 
-def test_an_agent_may_run_tests_whose_operator_jumps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("forked_targets")
+def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M10: from a sibling the failure of 1.1 is kept, from outside it is forgotten. An agent may run these tests."""
     monkeypatch.setenv("CLAUDECODE", "1")
-    result = tried(folder, scenarios(real=(f"{RUN}, rd goto Back", "STOP")), "--on", "python")
-    passed = "PASSED   deploy.runbook.md  real  python  STOP Back to the old one"
-    assert (result.code, passed in result.out) == (0, True)
+    text = scenarios(
+        inside=(f"{PROMPTED}, rd fail, rd goto 1.3, rd pass", "STOP"),
+        outside=(f"{PROMPTED}, rd fail, rd pass, rd goto 1.3, rd pass, rd pass", "COMPLETE"),
+    )
+    found = tried(folder, text.replace(BODY, STEPS), "--on", "python")
+    assert found.out.splitlines()[-1] == "4 passed", found.out
+    real = scenarios(real=(f"{RUN}, rd goto Back", "STOP"))
+    assert "  real  python  STOP Back to the old one" in tried(folder, real, "--on", "python").out
 
 
 STEPS = """\
@@ -179,17 +188,6 @@ STEPS = """\
 ### 1.3 Third
 ## 2. After
 """
-
-
-@pytest.mark.usefixtures("forked_targets")
-def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(folder: Path) -> None:
-    """M10: from a sibling the failure of 1.1 is kept, from outside it is forgotten."""
-    text = scenarios(
-        inside=(f"{PROMPTED}, rd fail, rd goto 1.3, rd pass", "STOP"),
-        outside=(f"{PROMPTED}, rd fail, rd pass, rd goto 1.3, rd pass, rd pass", "COMPLETE"),
-    )
-    found = tried(folder, text.replace(BODY, STEPS), "--on", "python")
-    assert found.out.splitlines()[-1] == "4 passed", found.out
 
 
 OTHERS = {**GOOD_ONE, **LOST, **REAL}

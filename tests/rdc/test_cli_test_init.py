@@ -246,28 +246,17 @@ def test_there_is_a_bound(folder: Path) -> None:
     assert re.fullmatch(r"b.runbook.md: at least \d+ more paths have no scenario; --paths N writes more", printed[1])
 
 
-def test_inputs_and_outputs_are_given(folder: Path) -> None:
-    head = """---
-rdc:
-  inputs:
-    region: {type: choice, options: [eu, us]}
-    version: {type: string, pattern: "[0-9]+[.][0-9]{2}"}
-  outputs: [id]
----
-
-"""
-    document(folder, "a.runbook.md", head + GOOD)
+def test_inputs_and_outputs_are_given_and_names_of_files_are_quoted(folder: Path) -> None:
+    inputs = 'region: {type: choice, options: [eu, us]}, version: {type: string, pattern: "[0-9]+[.][0-9]{2}"}'
+    document(folder, "a.runbook.md", f"---\nrdc:\n  inputs: {{{inputs}}}\n  outputs: [id]\n---\n\n{GOOD}")
     assert init(folder, "a.runbook.md").code == 0
     assert "  inputs:\n    region: eu  # made up\n" in (folder / "a.scenarios.yaml").read_text()
-    tried = call("test", "a.runbook.md", cwd=folder)
-    assert (tried.code, tried.out.endswith("\n3 passed\n")) == (0, True), tried.out
-
-
-def test_names_of_files_are_quoted(folder: Path) -> None:
     name = '-n it\'s 100% "$HOME": #1.runbook.md'
     document(folder, name, GOOD)
     assert call("test", "--init", "--", name, cwd=folder).code == 0
-    assert "3 passed" in call("test", "--", name, cwd=folder).out
+    for one in ("a.runbook.md", name):
+        tried = call("test", "--", one, cwd=folder)
+        assert (tried.code, tried.out.endswith("\n3 passed\n")) == (0, True), tried.out
 
 
 def test_wrong_use(folder: Path) -> None:

@@ -276,9 +276,6 @@ def test_all_paths_of_other_formats_and_names(tmp_path: Path) -> None:
     )
 
 
-# --- Repetitions are folded, and nothing is lost by that --------------------------------------------------------------
-
-
 def shown(letters: str) -> str:
     """`2a` for two in a row, `3(ab)` for three turns."""
     return " ".join(_shown(turns) for turns in folded(letters))

@@ -168,9 +168,6 @@ print(sorted({{"pydantic", "compiler.frontends.stepspec.frontend"}} & set(sys.mo
     assert done.stdout.splitlines() == [f"rdc {__version__}", "[]", "[]", "[]"]
 
 
-# --- A broken graph is a bug in rdc: every command says so with exit code 70, and writes nothing ----------------------
-
-
 WORDS = [
     *("check", "check --fix", "compile --to python", "compile --to json -o -"),
     *("graph", "diff", "run", "test", "trace"),

@@ -345,25 +345,22 @@ def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path) -> None
         assert client.answer(key, step="2", at="2:2", reply="yes", by="ann").status == 200
 
 
-@pytest.mark.usefixtures("waiting")
 def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    away = tmp_path_factory.mktemp("away") / "journal"
-    journal(folder).rename(away)
-    journal(folder).symlink_to(away)
+    for words in ((), ("answer", "2", "no"), ()):
+        run(*words, cwd=folder)
+    away = tmp_path_factory.mktemp("away")
+    journal(folder).rename(away / "journal")
+    journal(folder).symlink_to(away / "journal")
     assert client.ask("/api/runs").json["runs"][0]["state"] == "unreadable"
     journal(folder).unlink()
     os.mkfifo(journal(folder))
     began = time.monotonic()
     assert client.ask("/api/runs").json["runs"][0]["state"] == "unreadable"
     assert time.monotonic() - began < 5
-
-
-def test_no_run_is_read_through_a_link(client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    for words in ((), ("answer", "2", "no"), ()):
-        run(*words, cwd=folder)
-    away = tmp_path_factory.mktemp("away") / "deploy"
-    journal(folder).parent.rename(away)
-    journal(folder).parent.symlink_to(away)
+    journal(folder).unlink()
+    (away / "journal").rename(journal(folder))
+    journal(folder).parent.rename(away / "deploy")
+    journal(folder).parent.symlink_to(away / "deploy")
     runs = client.ask("/api/runs").json["runs"]
     assert [one["state"] for one in runs] == ["unreadable", "unreadable"]
     for one in runs:

@@ -71,20 +71,15 @@ def test_a_path_has_branches_and_that_of_another_version_is_empty(tmp_path: Path
     assert {one.path for one in read(file, records)} == {()}
 
 
-def test_a_path_has_the_ends_of_nested_runbooks(tmp_path: Path) -> None:
+def test_a_path_has_the_ends_of_nested_runbooks_and_the_box_of_attempts(tmp_path: Path) -> None:
     inner = "# Inner\n\n" + command("1. Look", "true", 'PASS: COMPLETE "Good"')
     document(tmp_path, "inner.runbook.md", inner)
-    file = document(
-        tmp_path, "outer.runbook.md", "# Outer\n\n## 1. Inner\n\n- inner.runbook.md\n\n" + command("2. Then", "true")
-    )
+    outer = "# Outer\n\n## 1. Inner\n\n- inner.runbook.md\n\n" + command("2. Then", "true")
+    file = document(tmp_path, "outer.runbook.md", outer)
     assert spawn("run", file.name, cwd=tmp_path).code == 0
     visits = read(file, records_of(tmp_path, "outer"))
     assert paths(file, visits)[0] == ("1/inner.runbook.md/1", "1/inner.runbook.md/1/COMPLETE", "2")
-
-
-def test_a_path_of_a_specification_has_the_box_of_its_attempts(tmp_path: Path) -> None:
-    file = Path(shutil.copy(EXAMPLES / "specifications" / "draft-prd.stepspec.yaml", tmp_path))
-    version = drawn(file).version
+    version = drawn(Path(shutil.copy(EXAMPLES / "specifications" / "draft-prd.stepspec.yaml", tmp_path))).version
     assert version
     assert version.between["step-02/outputs", "step-02/inputs"] == "step-02/again"
 
