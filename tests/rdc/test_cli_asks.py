@@ -12,12 +12,8 @@ pytestmark = pytest.mark.process
 
 SCENARIOS = """\
 scenarios:
-  whole:
-    commands: [rd run a.runbook.md, rd pass --value REGION=us]
-    result: COMPLETE
-  none:
-    commands: [rd run a.runbook.md, rd fail]
-    result: STOP
+  whole: {commands: [rd run a.runbook.md, rd pass --value REGION=us], result: COMPLETE}
+  none: {commands: [rd run a.runbook.md, rd fail], result: STOP}
   twice:
     commands: [rd run --prompted a.runbook.md, rd pass --value REGION=us, rd fail, rd goto 1, rd fail]
     result: STOP

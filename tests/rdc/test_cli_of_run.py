@@ -31,15 +31,8 @@ Take notes.
 """
 WORKFLOW = """name: launch
 steps:
-  - name: build
-    agent: builder
-    prompt: Build it.
-    next: release
-  - name: release
-    human: true
-    agent: publisher
-    prompt: Release it.
-    end: true
+  - {name: build, agent: builder, prompt: Build it., next: release}
+  - {name: release, human: true, agent: publisher, prompt: Release it., end: true}
 """
 SPECIFICATION = """workflow: {module: m, workflow: plan, phase: Build}
 step_specs:

@@ -29,14 +29,7 @@ Is it up?
 - YES: COMPLETE
 - NO: STOP
 """
-WORKFLOW = """name: launch
-steps:
-  - name: release
-    agent: publisher
-    human: true
-    prompt: Release it.
-    end: true
-"""
+GATED = "name: launch\nsteps:\n  - {name: release, agent: publisher, human: true, prompt: Release it., end: true}\n"
 
 
 def document(folder: Path, name: str = "deploy", command: str = "true") -> str:
@@ -84,7 +77,7 @@ def test_status_lists_every_run_with_its_question_and_the_next_command(tmp_path:
 
 def test_status_lists_a_gate_and_a_run_that_was_killed(tmp_path: Path) -> None:
     spawn("run", document(tmp_path, command="kill -9 $PPID; sleep 1"), cwd=tmp_path)
-    (tmp_path / "launch.workflow.yaml").write_text(WORKFLOW, encoding="utf-8")
+    (tmp_path / "launch.workflow.yaml").write_text(GATED, encoding="utf-8")
     assert spawn("run", "launch.workflow.yaml", "--agent", "cat", cwd=tmp_path).code == 75
     found = runs(tmp_path)
     killed, gate = found["deploy"], found["launch"]

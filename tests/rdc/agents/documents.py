@@ -18,26 +18,15 @@ Open the page.
 
 AGENT = """name: notes
 steps:
-  - name: write
-    prompt: Write notes.
-    next: check
+  - {name: write, prompt: Write notes., next: check}
   - name: check
     parallel:
-      - agent: one
-        prompt: Check them. Answer with PASSED or FAILED.
-      - agent: two
-        prompt: Check them too. Answer with PASSED or FAILED.
+      - {agent: one, prompt: Check them. Answer with PASSED or FAILED.}
+      - {agent: two, prompt: Check them too. Answer with PASSED or FAILED.}
     check: all
-    report:
-      name: check
-      format: Text
-      validation: "PASSED|FAILED"
-    conditions:
-      - keyword: PASSED
-        goto: last
-  - name: last
-    prompt: Say that it is good.
-    end: true
+    report: {name: check, format: Text, validation: "PASSED|FAILED"}
+    conditions: [{keyword: PASSED, goto: last}]
+  - {name: last, prompt: Say that it is good., end: true}
 """
 
 SLOW = """# Slow

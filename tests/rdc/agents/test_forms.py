@@ -120,13 +120,7 @@ rdc:
 true
 ```
 """
-GATE = """name: gated
-steps:
-  - name: deploy
-    prompt: Deploy it.
-    human: true
-    end: true
-"""
+GATE = "name: gated\nsteps:\n  - {name: deploy, prompt: Deploy it., human: true, end: true}\n"
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ RUN = "loop.runbook.md@mcp"
 
 def test_many_clients_run_a_step_once(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     serve(tmp_path, "loop.runbook.md", LOOP)
-    rounds = 20 if request.config.getoption("whole") else 3
+    rounds = 20 if request.config.getoption("whole") else 2
 
     async def act() -> None:
         async with (

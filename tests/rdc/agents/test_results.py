@@ -86,18 +86,9 @@ def test_a_result_has_the_end_of_the_output_without_secrets_which_steers_no_term
 
 def test_runs_get_no_agent_and_options_after_the_dashes(tmp_path: Path) -> None:
     """The agent that calls the server does the agents' steps, except those with a command of their own."""
-    text = """name: two
-steps:
-  - name: mine
-    agent: helper
-    prompt: Say it.
-    next: yours
-  - name: yours
-    agent: other
-    prompt: Say it too.
-    end: true
-"""
-    serve(tmp_path, "two.workflow.yaml", text)
+    mine = "{name: mine, agent: helper, prompt: Say it., next: yours}"
+    yours = "{name: yours, agent: other, prompt: Say it too., end: true}"
+    serve(tmp_path, "two.workflow.yaml", f"name: two\nsteps:\n  - {mine}\n  - {yours}\n")
 
     async def act(host: Host) -> list[Table]:
         first = await host.call("start", document="two.workflow.yaml")
