@@ -260,8 +260,8 @@ def test_placeholders_are_given_when_compiling_and_running(folder: Path) -> None
     words = ("compile", "a.stepspec.yaml", "--to", "dot", "-o", "-", "--var", "output_folder=site=1")
     assert "default site=1" in call(*words, cwd=folder).out
     assert "NAME=VALUE" in call("check", "a.stepspec.yaml", "--var", "output_folder", cwd=folder).err
-    words = ("--var", "output_folder=out", "a.stepspec.yaml", "--executor", "mkdir -p out; touch out/notes.md")
-    ran = spawn("run", *words, cwd=folder)
+    given = ("--var", "output_folder=out", "a.stepspec.yaml", "--executor", "mkdir -p out; touch out/notes.md")
+    ran = spawn("run", *given, cwd=folder)
     assert (ran.code, "rdc run --var output_folder=out a.stepspec.yaml resume" in ran.err) == (75, True)
 
 

@@ -69,12 +69,17 @@ def test_the_project_is_the_nearest_folder_with_a_mark_and_git_decides_which_doc
 
 
 @pytest.mark.parametrize("command", ["check", "fmt", "test"])
-def test_a_project_without_documents_is_wrong_use(command: str, tmp_path: Path) -> None:
+def test_a_project_or_folder_without_documents_is_wrong_use(command: str, tmp_path: Path) -> None:
+    endings = (
+        "*.runbook.md or *.playbook.md or PLAYBOOK.md or *.workflow.yaml or *.workflow.yml or *.program.json "
+        "or *.stepspec.yaml or *.stepspec.yml or *.stepspec.json"
+    )
     (tmp_path / "rdc.toml").touch()
-    result = call(command, cwd=tmp_path)
-    assert (result.code, result.out) == (2, "")
-    assert f"the project {tmp_path} has no documents (*.runbook.md or " in result.err
-    assert "; write one, or name a file or folder (see " in result.err
+    for words, place in (((), f"project {tmp_path}"), ((".",), "folder .")):
+        result = call(command, *words, cwd=tmp_path)
+        assert (result.code, result.out) == (2, "")
+        assert f"the {place} has no documents ({endings})" in result.err
+        assert ("; write one, or name a file or folder (see " in result.err) == (not words)
 
 
 def test_scenarios_of_the_project_are_tested_unless_a_document_has_errors(project: Path) -> None:

@@ -92,29 +92,21 @@ def test_each_shell_has_a_script_and_a_wrong_call_of_it_says_nothing(
             assert call(cwd=tmp_path) == Result(1, "", ""), (instruction, given)
 
 
-def program(folder: Path) -> Path:
-    document(folder, "deploy.runbook.md", GOOD)
-    assert call("compile", "deploy.runbook.md", "--to", "python", cwd=folder).code == 0
-    return folder / "deploy.py"
-
-
-def test_prints_the_bytes_of_programs(tmp_path: Path) -> None:
+def test_prints_the_bytes_of_programs_and_their_hashes(tmp_path: Path) -> None:
     result = call("runtime", "commands", cwd=tmp_path)
     assert result.code == 0
     above, line, below = result.out.partition("# END RUNTIME\n")
     assert above.splitlines()[1].endswith("for its programs: edition commands.")
-    text = program(tmp_path).read_text(encoding="utf-8")
+    document(tmp_path, "deploy.runbook.md", GOOD)
+    assert call("compile", "deploy.runbook.md", "--to", "python", cwd=tmp_path).code == 0
+    text = (tmp_path / "deploy.py").read_text(encoding="utf-8")
     assert text.count(f"\n\n{above}{line}\n\ndef runbook(") == text.count(below) == 1
-    digest = hashlib.sha256(result.out.encode()).hexdigest()
-    assert f", edition commands (sha256 {digest}).\n" in text
-
-
-def test_hashes_are_those_of_the_printed_texts(tmp_path: Path) -> None:
+    names = (*EDITIONS, *CALLERS, "publish", "make-loop")
+    printed = {name: call("runtime", name, cwd=tmp_path).out.encode() for name in names}
+    hashes = {name: hashlib.sha256(one).hexdigest() for name, one in printed.items()}
+    assert f", edition commands (sha256 {hashes['commands']}).\n" in text
     lines = call("runtime", "--sha256", cwd=tmp_path).out.splitlines()
-    printed = {
-        name: call("runtime", name, cwd=tmp_path).out.encode() for name in (*EDITIONS, *CALLERS, "publish", "make-loop")
-    }
-    assert lines == [f"{hashlib.sha256(text).hexdigest()}  {name}" for name, text in printed.items()]
+    assert lines == [f"{digest}  {name}" for name, digest in hashes.items()]
 
 
 @pytest.mark.parametrize(

@@ -175,14 +175,6 @@ def test_the_name_of_a_page_stays_in_its_comment(name: str, tmp_path: Path) -> N
     assert call("check", "--strict", "draft.runbook.md", cwd=tmp_path).code == 0
 
 
-def test_standard_input_becomes_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(JUST_ENOUGH.encode())))
-    done = run(tmp_path, "-")
-    assert done.code == 0
-    assert done.out.startswith("---\nrdc:\n")
-    assert "imported from" not in done.out
-
-
 def test_the_report_is_json_with_a_schema(page: Path) -> None:
     (page.parent / "about.md").write_text(PROSE, encoding="utf-8")
     done = run(page.parent, ".", "--format", "json")
@@ -210,11 +202,16 @@ def test_options_that_exclude_each_other(words: tuple[str, ...], message: str, p
     assert not page.with_name("restart.runbook.md").exists()
 
 
-def test_inputs_are_words_of_the_page(tmp_path: Path) -> None:
+def test_inputs_are_words_of_the_page_which_may_be_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a.md").write_text("# A\n\n```bash\nping -c 1 node-a\n```\n", encoding="utf-8")
     done = run(tmp_path, "a.md", "-o", "-", "--inputs", "node-a, other")
     assert 'ping -c 1 "$NODE_A"' in done.out
     assert "NODE_A:\n      description: node-a\n" in done.out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(JUST_ENOUGH.encode())))
+    done = run(tmp_path, "-")
+    assert (done.code, done.out[:9], "imported from" in done.out) == (0, "---\nrdc:\n", False)
 
 
 def test_a_draft_that_would_lack_a_code_line_is_refused(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,7 +125,8 @@ def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_trace_of_a_damaged_journal_is_valid_or_refused(asked: Path, key: str) -> None:
     path = asked / ".rdc" / "deploy" / "journal"
     whole = path.read_bytes()
-    for value in (None, 7, [], {"a": 1}, "x\x1b[31m"):
+    values: list[object] = [None, 7, [], {"a": 1}, "x\x1b[31m"]
+    for value in values:
         records = [json.loads(line[9:]) for line in whole.splitlines()]
         for record in records:
             record.update({key: value} if key in record else {})

@@ -148,10 +148,10 @@ def test_a_mistyped_agent(tmp_path: Path) -> None:
     ):
         result = spawn("run", "w.workflow.yaml", *words, cwd=tmp_path)
         assert (result.code, hint in result.err) == (2, True), result.err
-    words = ("compile", "w.workflow.yaml", "--to", "github", "-o", "-", "-O")
-    result = call(*words, "agent=claud-code", cwd=tmp_path)
+    compiling = ("compile", "w.workflow.yaml", "--to", "github", "-o", "-", "-O")
+    result = call(*compiling, "agent=claud-code", cwd=tmp_path)
     assert (result.code, "unknown recipe `claud-code`; did you mean claude-code?" in result.err) == (2, True)
-    assert "recipe" not in call(*words, "agent=./claud-code", cwd=tmp_path).err
+    assert "recipe" not in call(*compiling, "agent=./claud-code", cwd=tmp_path).err
     assert not (tmp_path / ".rdc/w/journal").exists()
     own = document(tmp_path, "bin/claud-code", "#!/bin/sh\ncat > /dev/null; echo done\n")
     own.chmod(0o755)

@@ -119,6 +119,18 @@ def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Pat
     assert runs(tmp_path)["deploy"]["next"] == ["python3 deploy.py status"]
 
 
+def test_status_asks_a_program_that_is_beside_its_document(tmp_path: Path) -> None:
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "ops").mkdir()
+    file = document(tmp_path / "ops")
+    compile_only(tmp_path / "ops", file)
+    subprocess.run(["python3", "ops/deploy.py", "run"], cwd=tmp_path, stdin=subprocess.DEVNULL, check=False)
+    (tmp_path / "ops" / file).unlink()
+    assert runs(tmp_path)["ops.deploy"]["next"][0] == "ops/deploy.py answer 2 yes"
+    inner = runs(tmp_path / "ops")["ops.deploy"]["next"][0]
+    assert inner == "python3 deploy.py answer 2 yes --state-dir ../.rdc/ops.deploy"
+
+
 def compiled(folder: Path, file: str, *options: str) -> Path:
     """Compile a document to a program with all operator commands, and run that."""
     compile_only(folder, file, *options)
@@ -146,18 +158,6 @@ def test_status_asks_the_program_of_a_run_and_compiles_nothing(tmp_path: Path, o
         assert run["next"][0] == "python3 deploy.py answer 2 yes"
     words = warm.forked_program(found[0]["next"][0].split())
     assert subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).returncode == 0
-
-
-def test_status_asks_a_program_that_is_beside_its_document(tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").touch()
-    (tmp_path / "ops").mkdir()
-    file = document(tmp_path / "ops")
-    compile_only(tmp_path / "ops", file)
-    subprocess.run(["python3", "ops/deploy.py", "run"], cwd=tmp_path, stdin=subprocess.DEVNULL, check=False)
-    (tmp_path / "ops" / file).unlink()
-    assert runs(tmp_path)["ops.deploy"]["next"][0] == "ops/deploy.py answer 2 yes"
-    inner = runs(tmp_path / "ops")["ops.deploy"]["next"][0]
-    assert inner == "python3 deploy.py answer 2 yes --state-dir ../.rdc/ops.deploy"
 
 
 def test_status_calls_no_program_that_was_changed_or_is_another_version(tmp_path: Path) -> None:
@@ -199,6 +199,12 @@ def test_status_names_a_damaged_state_and_lists_the_others(tmp_path: Path) -> No
         found = runs(tmp_path, code=1)
         assert (found["bad"]["state"], found["deploy"]["state"]) == ("unreadable", "waiting")
         assert ".rdc/bad/journal" in found["bad"]["message"]
+    before = call("status", cwd=tmp_path).out.splitlines()
+    for name, text in (("a\x1b[2J", b"x"), ("b\n", b"1 run x | x\n2 begin \x1b[2J | x\n")):
+        (tmp_path / ".rdc" / name).mkdir()
+        (tmp_path / ".rdc" / name / "journal").write_bytes(text)
+    out = call("status", cwd=tmp_path).out
+    assert ("\x1b" in out, len(out.splitlines())) == (False, len(before) + 2), "no text of theirs reaches the terminal"
 
 
 def test_a_folder_with_the_name_of_an_option_or_another_program_is_named_by_its_path(tmp_path: Path) -> None:
@@ -214,15 +220,6 @@ def test_a_folder_with_the_name_of_an_option_or_another_program_is_named_by_its_
     (tmp_path / ".rdc/deploy@y").rename(tmp_path / ".rdc/other@x")
     run = runs(tmp_path)["other@x"]
     assert (run["state"], run["next"][0]) == ("waiting", f"rdc run {file} answer 2 yes --state-dir .rdc/other@x")
-
-
-def test_texts_of_states_do_not_reach_the_terminal(tmp_path: Path) -> None:
-    for name, journal in (("a\x1b[2J", b"x"), ("b\n", b"1 run x | x\n2 begin \x1b[2J | x\n")):
-        (tmp_path / ".rdc" / name).mkdir(parents=True)
-        (tmp_path / ".rdc" / name / "journal").write_bytes(journal)
-    out = call("status", cwd=tmp_path).out
-    assert "\x1b" not in out
-    assert len(out.splitlines()) == 2
 
 
 @pytest.mark.usefixtures("real_starts")

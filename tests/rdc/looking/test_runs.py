@@ -507,9 +507,9 @@ def test_a_log_is_the_text_of_a_file(folder: Path) -> None:
         stream = client.stream(key)
         assert stream.until("state")["has_logs"]
         (log,) = (folder / ".rdc" / "deploy" / "logs").iterdir()
-        for make in (lambda: log.symlink_to(folder / NAME), lambda: os.mkfifo(log), log.mkdir):
+        for kind in ("link", "pipe", "folder"):
             log.unlink()
-            make()
+            log.symlink_to(folder / NAME) if kind == "link" else os.mkfifo(log) if kind == "pipe" else log.mkdir()
             found = client.ask("/api/runs/deploy/log/1")
             assert (found.status, found.body) == (200, b"")
 

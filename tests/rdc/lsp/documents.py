@@ -94,6 +94,10 @@ step_specs:
 """
 
 
+FINE = "# T\n\n## 1. Build\n\nDo it.\n\n- FAIL: GOTO Rollback\n\n## Rollback\n\nUndo it.\n"
+BROKEN = FINE.replace("GOTO Rollback", "GOTO Rolback")
+
+
 def at(text: str, place: str) -> str:
     """A text with the cursor in one of its parts."""
     part = place.replace(CURSOR, "")

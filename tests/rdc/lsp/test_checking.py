@@ -9,13 +9,11 @@ import pytest
 from lsprotocol import types as lsp
 
 from benchmarks.document import runbook
+from tests.rdc.lsp.documents import BROKEN, FINE
 from tests.support.cli import TOLERATED
 from tests.support.editor import Editor, texts_at
 
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
-
-BROKEN = "# T\n\n## 1. Build\n\nDo it.\n\n- FAIL: GOTO Rolback\n\n## Rollback\n\nUndo it.\n"
-FINE = BROKEN.replace("Rolback", "Rollback")
 OUTER = "# Outer\n\n## 1. All of it\n\n- inner.runbook.md\n"
 
 

@@ -92,7 +92,6 @@ async def test_the_configuration_has_completion_and_hover(client: Editor, tmp_pa
     assert (await client.hover(uri, at))[0].startswith("**source**")
 
 
-@pytest.mark.parametrize("step", [2, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     ("file", "whole"),
     [
@@ -102,11 +101,11 @@ async def test_the_configuration_has_completion_and_hover(client: Editor, tmp_pa
         ("a.stepspec.yaml", SPECIFICATION),
     ],
 )
-async def test_each_key_of_a_document(client: Editor, tmp_path: Path, file: str, whole: str, step: int) -> None:
-    """The server answers at each moment, and an answer fits the text: its edit is around the cursor."""
+async def test_each_key_of_a_document(client: Editor, tmp_path: Path, file: str, whole: str) -> None:
+    """The server answers at each second moment, and an answer fits the text: its edit is around the cursor."""
     uri = await client.open(tmp_path / file, "")
     text = whole.replace("HERE", "")
-    for end in (*range(1, len(text), step), len(text)):
+    for end in (*range(1, len(text), 2), len(text)):
         typed, at = cursor(text[:end] + "‸")
         client.type_fast(uri, typed)
         for item in (await completed(client, uri, at)).values():

@@ -23,9 +23,7 @@ from rdc.lsp.checking import Checker
 from rdc.lsp.documents import Documents, Result, Version, path_of
 from rdc.lsp.question import Question
 from rdc.rewrite import fixes as proofs
-
-BROKEN = "# T\n\n## 1. Build\n\nDo it.\n\n- FAIL: GOTO Rolback\n\n## Rollback\n\nUndo it.\n"
-FINE = BROKEN.replace("Rolback", "Rollback")
+from tests.rdc.lsp.documents import BROKEN, FINE
 
 
 def test_a_result_of_an_older_version_is_dropped(tmp_path: Path) -> None:

@@ -28,7 +28,9 @@ async def test_an_included_document_is_a_link(client: Editor, tmp_path: Path) ->
     (link,) = await client.text_document_document_link_async(lsp.DocumentLinkParams(identifier)) or ()
     assert link.target == inner.as_uri()
     assert texts_at(text, [link.range]) == ["parts/inner.runbook.md"]
-    (place,) = await client.text_document_definition_async(lsp.DefinitionParams(identifier, where)) or ()
+    found = await client.text_document_definition_async(lsp.DefinitionParams(identifier, where))
+    assert isinstance(found, list | tuple)
+    (place,) = found
     assert isinstance(place, lsp.Location)
     assert place.uri == inner.as_uri()
 
