@@ -509,7 +509,12 @@ def test_a_log_is_the_text_of_a_file(folder: Path) -> None:
         (log,) = (folder / ".rdc" / "deploy" / "logs").iterdir()
         for kind in ("link", "pipe", "folder"):
             log.unlink()
-            log.symlink_to(folder / NAME) if kind == "link" else os.mkfifo(log) if kind == "pipe" else log.mkdir()
+            if kind == "link":
+                log.symlink_to(folder / NAME)
+            elif kind == "pipe":
+                os.mkfifo(log)
+            else:
+                log.mkdir()
             found = client.ask("/api/runs/deploy/log/1")
             assert (found.status, found.body) == (200, b"")
 
