@@ -93,16 +93,16 @@ def test_color_is_for_terminals_and_those_who_ask(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "remedy"),
     [
-        (("bakcup.runbook.md", "backup.runbok.md", "bakup.runbook.mdd"), "did you mean `ops/backup.runbook.md`?"),
-        (("backup.md", "backup"), "did you mean `ops/backup.runbook.md`?"),
-        (("backup.yaml", "x.runbook.md", "backup.playbook.md"), "check the name and the current folder"),
-        (("../none/backup.runbook.md",), "check the name and the current folder"),
+        (("ops/bakcup.runbook.md", "ops/backup.runbok.md"), "did you mean `ops/backup.runbook.md`?"),
+        (("ops/bakup.runbook.mdd", "ops/backup.md", "ops/backup"), "did you mean `ops/backup.runbook.md`?"),
+        (("ops/backup.yaml", "ops/x.runbook.md"), "check the name and the current folder"),
+        (("ops/backup.playbook.md", "none/backup.runbook.md"), "check the name and the current folder"),
     ],
 )
 def test_a_missing_file_is_compared_with_its_neighbors(names: tuple[str, ...], remedy: str, tmp_path: Path) -> None:
     document(tmp_path, "ops/backup.runbook.md", GOOD)
     for name in names:
-        assert f"help: {remedy}" in call("check", f"ops/{name}", cwd=tmp_path).err
+        assert f"help: {remedy}" in call("check", name, cwd=tmp_path).err
 
 
 URL = "https://docs.example.org/rdc"
