@@ -52,7 +52,7 @@ def test_the_output_stands_beside_the_source_and_runs(folder: Path) -> None:
     document(folder, "deploy.runbook.md", GOOD.replace("building", "compiling"))
     call(*TO, "deploy.runbook.md", cwd=folder)
     assert "compiling" in script.read_text()
-    assert stat.S_IMODE(script.stat().st_mode) == 0o604, "an existing mode is kept"
+    assert stat.S_IMODE(script.stat().st_mode) == 0o604, "an existing mode stays"
 
 
 def test_current_output_is_not_touched_and_standard_output_gets_its_bytes(folder: Path) -> None:
@@ -181,7 +181,7 @@ def test_check_writes_nothing_and_tells_what_is_stale(folder: Path) -> None:
     machines = call(*TO, "--check", "--format", "github", "deploy.runbook.md", cwd=folder)
     assert (machines.code, "echo tested␛[31m" in machines.err) == (1, True)
     assert machines.out.startswith("::error file=deploy.py,title=RD512::")
-    assert machines.out.count("\n") == 1, "standard output is kept to the format"
+    assert machines.out.count("\n") == 1, "standard output has only the format"
     assert script.read_text() == edited
 
 

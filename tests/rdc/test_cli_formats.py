@@ -94,8 +94,8 @@ def test_json() -> None:
     kind = {"code": "RD201", "name": "unknown-target", "severity": "error", "rule": "V10"}
     place = {"path": "a b/ü%.runbook.md", "line": 3, "column": 5, "end_line": 3, "end_column": 9}
     related = {"path": "x", "line": 1, "column": 1, "end_line": 2, "end_column": 2, "message": "y"}
-    said = {"message": "no {N}", "help": "say it", "related": [related], "fix": None}
-    assert document["diagnostics"][1] == {**kind, **place, **said}
+    texts = {"message": "no {N}", "help": "say it", "related": [related], "fix": None}
+    assert document["diagnostics"][1] == {**kind, **place, **texts}
 
 
 def test_sarif_is_as_its_schema_says_and_results_refer_to_their_rules() -> None:
