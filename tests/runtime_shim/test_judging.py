@@ -15,7 +15,11 @@ from tests.support.process import Place, Screen, ask, kill, program, shell, wait
 
 pytestmark = pytest.mark.process
 
-JUDGED = {"1": shell("seq 1 30; printf '\\033[31mred\\033[0m\\n'", "2"), "2": ask("3"), "3": shell("true", "COMPLETE")}
+JUDGED = {
+    "1": shell("seq 1 30; printf '\\033[31mred\\033[0m\\n'; exit 3", "3", "2"),
+    "2": ask("3"),
+    "3": shell("true", "COMPLETE"),
+}
 
 
 def output_of(place: Place, *words: str) -> str:
@@ -30,16 +34,21 @@ def test_a_question_shows_the_end_of_the_output_before_it(tmp_path: Path) -> Non
     assert "\n".join([*shown, "    | red", "    Look at it."]) in done.err
     assert "    | 11\n" not in done.err
     status = place.run("status").out
+    assert "        exit code 3\n" in status
     assert "        | 30\n        | red\n" in status
+    assert ("| 12\n" in status, "| 11\n" in status) == (True, False)
     assert "\033" not in done.err + status
     assert output_of(place).splitlines()[-2:] == ["30", "red"]
 
 
-def test_without_logs_nothing_is_kept_or_shown(tmp_path: Path) -> None:
+def test_logs_are_kept_and_shown_if_the_operator_or_the_program_says_so(tmp_path: Path) -> None:
     place = Place(tmp_path, program(JUDGED))
     assert "    | " not in place.run("run").err
     assert output_of(place) == ""
     assert not (place.journal.parent / "logs").exists()
+    place.write(program(JUDGED, logs=True))
+    assert place.run("reset").code == 0
+    assert "    | red\n" in place.run("run").err
 
 
 def test_logs_stay_for_the_rest_of_a_run(tmp_path: Path) -> None:
@@ -55,11 +64,6 @@ def test_logs_stay_for_the_rest_of_a_run(tmp_path: Path) -> None:
     place.run("run")
     place.run("answer", "1", "pass")
     assert "    | late\n" not in place.run("resume").err, "another run has its own setting"
-
-
-def test_a_program_can_ask_for_logs(tmp_path: Path) -> None:
-    place = Place(tmp_path, program(JUDGED, logs=True))
-    assert "    | red\n" in place.run("run").err
 
 
 def test_a_command_keeps_its_terminal_only_as_long_as_there_is_one(tmp_path: Path) -> None:
@@ -110,7 +114,9 @@ def test_a_secret_that_a_color_cuts_is_masked(tmp_path: Path) -> None:
     done = place.run("run", "--logs", TOKEN="hunter2")
     assert "    | ***\n" in done.err
     assert "    | ***\n" in place.run("status", TOKEN="hunter2").out
-    assert "\n***\n" in place.run("report", TOKEN="hunter2").out
+    report = place.run("report", TOKEN="hunter2").out
+    assert "\n***\n" in report
+    assert "hunter2" not in report + place.run("report", "--json", TOKEN="hunter2").out
 
 
 def test_the_log_of_a_step_survives_its_new_name(tmp_path: Path) -> None:

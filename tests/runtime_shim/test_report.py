@@ -20,8 +20,6 @@ from runtime_shim.engine.state import State
 from runtime_shim.engine.times import timed
 from runtime_shim.operator.report import LONGEST_REPORT, facts_of, in_markdown, report_lines
 from tests.support.process import Place, Table, ask, program, shell
-from tests.support.runtime_programs import Compiled, edge, node, sh
-from tests.support.runtime_programs import program as compiled
 
 HOSTILE = """\
 <img src=x onerror=alert(1)> <!-- @octocat @org/team #12 GH-34 !5 www.evil.example https://evil.example a@b.example \
@@ -196,6 +194,8 @@ def test_looking_changes_nothing_and_gives_the_same_bytes(tmp_path: Path) -> Non
     assert place.run("report").code == 2
     assert place.run("run", "--logs").code == 75
     assert place.run("answer", "2", "yes", "--by", "ann", "--note", "it is up").code == 0
+    times = [record["time"] for record in place.records() if record["kind"] in ("begin", "done", "entry")]
+    assert (len(times), times) == (3, sorted(times))
     first = place.run("report").out
     assert place.run("run", "--logs").code == 75
     run = json.loads(place.run("history", "--json").out)[0]["run"]
@@ -225,23 +225,3 @@ def test_history_shows_a_run_as_status_did(tmp_path: Path) -> None:
     assert facts["next"] == []
     assert facts["finished"][1]["started"] == facts["finished"][0]["time"]
     assert re.fullmatch(r"run \S+, since [0-9: -]+ UTC", place.run("status").out.splitlines()[1])
-
-
-@pytest.mark.process
-def test_every_record_has_its_time(tmp_path: Path) -> None:
-    place = Place(tmp_path, program(TWO))
-    place.run("run")
-    place.run("answer", "2", "yes")
-    times = [record["time"] for record in place.records() if record["kind"] in ("begin", "done", "entry")]
-    assert len(times) == 3
-    assert times == sorted(times)
-
-
-@pytest.mark.process
-def test_a_report_has_no_secret(tmp_path: Path) -> None:
-    made = compiled(node("0", sh('echo "$TOKEN"; exit 1'), edge("STOP")), secrets=("TOKEN",))
-    place = Compiled(tmp_path, made)
-    place.run("run", "--logs", TOKEN="swordfish_1")
-    text = place.run("report").out + place.run("report", "--json").out
-    assert "swordfish" not in text
-    assert "***" in text
