@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from backends.python import PythonBackend
 from compiler.ir.edges import Keep
-from compiler.ir.program import Constant, Program
+from compiler.ir.program import Constant
 from compiler.ir.tasks import Ask
 from compiler.ir.texts import text
-from tests.runtime_shim.operator import TWO, waiting
-from tests.support.process import Place, Screen, ask, program, shell, wait_until
+from tests.runtime_shim.operator import TWO, at_terminal, codes, talk, unchanged, waiting
+from tests.support.process import Place, ask, program, shell, wait_until
 from tests.support.runtime_programs import Compiled, edge, node, sh
 from tests.support.runtime_programs import program as compiled
 
@@ -43,41 +43,32 @@ def test_a_decision_about_an_interrupted_step_is_signed_once(how: tuple[str, ...
     assert "by eve" in place.run("status").out
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("--by", "a\nb"), ("--by", "\x1b[31mred"), ("--by", ""), ("--by", "x" * 201), ("--note", "a\tb"),
-     ("--note", "x" * 2001), ("--note", "\u202e")],
-)  # fmt: skip
-def test_who_and_why_are_a_line_each(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_who_and_why_are_a_line_each(tmp_path: Path) -> None:
     place = waiting(tmp_path)
-    before = place.records()
-    for call in (("goto", "3"), ("answer", "2", "pass")):
-        refused = place.run(*call, *words)
-        assert (refused.code, words[0] in refused.last) == (2, True)
-        assert "\x1b" not in refused.err
-    assert place.records() == before
+    bad = {"--by": ["a\nb", "\x1b[31mred", "", "x" * 201], "--note": ["a\tb", "a\nb", "", "x" * 2001, "\u202e"]}
+    with unchanged(place):
+        for option, text in ((option, text) for option, texts in bad.items() for text in texts):
+            for call in (("goto", "3"), ("answer", "2", "pass"), ("retry",)):
+                refused = place.run(*call, option, text)
+                assert (refused.code, option in refused.last, "\x1b" in refused.err) == (2, True, False)
 
 
 def test_a_signature_without_a_decision_is_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    place.run("run")
-    before = place.records()
-    for words in (("--by", "ann"), ("--note", "why")):
-        refused = place.run("resume", *words)
-        assert (refused.code, f"{words[0]} signs a decision" in refused.last) == (2, True)
-    assert place.records() == before
+    place = waiting(tmp_path)
+    with unchanged(place):
+        for words in (("--by", "ann"), ("--note", "why")):
+            refused = place.run("resume", *words)
+            assert (refused.code, f"{words[0]} signs a decision" in refused.last) == (2, True)
 
 
 def test_an_answer_at_the_terminal_says_whose_it_is(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}))
-    for words, reply, code in ((("run",), "p\n", 75), (("resume", "--by", "bob"), "p\n", 0)):
-        screen = Screen([str(place.script), *words], tmp_path, place.environment(LOGNAME="ann"))
-        screen.expect(r"pass\? \[pass/fail\]")
-        screen.type(reply)
-        if code:
-            screen.expect(r"pass\? \[pass/fail\]")
-            screen.type(b"\x04")
-        assert screen.close() == code
+    screen = at_terminal(place, LOGNAME="ann")
+    talk(screen, r"pass\? \[pass/fail\]", "p\n", r"pass\? \[pass/fail\]", "\x04")
+    assert screen.close() == 75
+    screen = at_terminal(place, "resume", "--by", "bob", LOGNAME="ann")
+    talk(screen, r"pass\? \[pass/fail\]", "p\n")
+    assert screen.close() == 0
     assert [record["by"] for record in place.records() if record["kind"] == "done"] == ["ann", "bob"]
 
 
@@ -121,39 +112,29 @@ def test_history_lists_and_prunes_what_is_archived_alone(tmp_path: Path) -> None
     assert place.journal.read_bytes() == live
 
 
-def archived(tmp_path: Path) -> tuple[Place, Path]:
-    """A place with an archived run."""
+def test_prune_deletes_no_file_that_is_no_archive_and_follows_no_link(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
-    place.run("run", "--logs")
-    place.run("run")
-    return place, place.journal.parent / "history"
-
-
-def test_prune_deletes_no_file_that_is_no_archive(tmp_path: Path) -> None:
-    place, history = archived(tmp_path)
+    assert codes(place, "run --logs", "run") == [0, 0]
+    history = place.journal.parent / "history"
     (history / "notes.txt").write_text("mine")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "log").write_text("mine")
     (journal,) = (path for path in history.iterdir() if path.suffix == "" and path.is_file())
     (logs_,) = history.glob("*.logs")
-    for path in logs_.iterdir():
-        path.unlink()
-    logs_.rmdir()
+    shutil.rmtree(logs_)
     logs_.symlink_to(tmp_path / "elsewhere")
     assert len(place.run("history").out.splitlines()) == 2
-    assert place.run("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
-    assert not journal.exists()
-    assert (history / "notes.txt").exists()
-    assert (tmp_path / "elsewhere" / "log").exists()
-
-
-def test_prune_follows_no_link(tmp_path: Path) -> None:
-    place, history = archived(tmp_path)
     history.rename(tmp_path / "moved")
     history.symlink_to(tmp_path / "moved")
     refused = place.run("history", "--prune", "0")
     assert (refused.code, "history is a link" in refused.last) == (2, True)
-    assert list((tmp_path / "moved").iterdir())
+    assert len(list((tmp_path / "moved").iterdir())) == 3
+    history.unlink()
+    (tmp_path / "moved").rename(history)
+    assert place.run("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
+    assert not journal.exists()
+    assert (history / "notes.txt").exists()
+    assert (tmp_path / "elsewhere" / "log").exists()
 
 
 # --- Secrets and constants --------------------------------------------------------------------------------------------
@@ -179,7 +160,8 @@ def test_secrets_must_be_set_before_anything_begins(tmp_path: Path) -> None:
 
 
 def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
-    place = emitted(tmp_path, SECRET, operator="full")
+    place = Compiled(tmp_path, SECRET)
+    place.bundle(operator="full")
     values = {"TOKEN": "hunter2", "KEY": "first line\nhunter22"}
     place.run("run", "--logs", "--events", "events", "--notify", "cat > notices", cwd=None, **values)
     assert place.text("mode") == "a 'b'\n$x"
@@ -211,7 +193,8 @@ def test_a_command_knows_its_step(tmp_path: Path) -> None:
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
 def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
     commands = compiled(node("1", sh("touch x; exit 3"), edge("2", "pass"), edge("STOP")), node("2", sh("touch y")))
-    place = emitted(tmp_path, commands, runtime=runtime, operator="full")
+    place = Compiled(tmp_path, commands)
+    place.bundle(runtime=runtime, operator="full")
     assert place.run("run", "--logs", "--notify", "true", "--as", "a").code == 1
     assert "exit code 3" in place.run("status", "--as", "a").out
     assert place.run("goto", "2", "--as", "a").code == 0
@@ -230,7 +213,8 @@ def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
 
 def test_generated_files_of_questions_can_be_answered_by_an_agent(tmp_path: Path) -> None:
     made = compiled(node("1", Ask("pass_fail", text("Well?"))))
-    place = emitted(tmp_path, made, operator="full")
+    place = Compiled(tmp_path, made)
+    place.bundle(operator="full")
     assert place.run("run", "--agent", "cat >&2; echo thinking; sleep 0.1; echo PASS").code == 0
     assert place.text(".rdc/deploy/answers/1.1") == "thinking\nPASS"
     assert "--agent COMMAND" in place.run("run", "--help").out
@@ -238,22 +222,12 @@ def test_generated_files_of_questions_can_be_answered_by_an_agent(tmp_path: Path
 
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
 def test_a_basic_program_has_none_of_it(runtime: str, tmp_path: Path) -> None:
-    place = emitted(tmp_path, compiled(node("1", sh("exit 1"))), runtime=runtime, operator="basic")
+    place = Compiled(tmp_path, compiled(node("1", sh("exit 1"))))
+    place.bundle(runtime=runtime, operator="basic")
     assert place.run("run", "--notify", "true").last.startswith("rdc: error: unknown argument --notify")
     assert place.run("run", "--as", "x").last.startswith("rdc: error: unknown argument --as")
     assert place.run("run").code == 0
     assert place.run("status").code == 0
-
-
-def emitted(folder: Path, made: Program, **options: str) -> Compiled:
-    """The file that a program becomes, with what lies beside it."""
-    place = Compiled(folder, made)
-    emission = PythonBackend().emit(made, options)
-    assert emission.text
-    place.script.write_text(emission.text, encoding="utf-8")
-    for companion in emission.companions:
-        (folder / companion.path).write_text(companion.text, encoding="utf-8")
-    return place
 
 
 def test_a_run_continues_with_another_edition_and_says_so(tmp_path: Path) -> None:
