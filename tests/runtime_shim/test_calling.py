@@ -62,27 +62,19 @@ def kept_in(place: Compiled, folder: str) -> dict[str, str]:
 
 
 def test_a_recipe_beats_a_command_of_its_name_and_takes_a_model(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, two())
+    both = program(node("1", Ask("yes_no", text("Well?")), edge("2", "pass"), edge("STOP")), node("2", agent("x")))
+    place = Compiled(tmp_path, both)
     for name in ("claude", "claude-code"):
-        (tmp_path / name).write_text(f'#!/bin/sh\ncat > /dev/null; echo "{name}: $*"\n')
+        (tmp_path / name).write_text(f'#!/bin/sh\ncat > /dev/null; echo "{name}: $*"; echo yes\n')
         (tmp_path / name).chmod(0o755)
-    path = f"{tmp_path}:/usr/bin:/bin"
     words = ("run", "--agent", "claude-code", "--agent-model", "big one")
-    assert place.run(*words, PATH=path).code == 0
-    answer = "claude: -p --output-format text --permission-mode dontAsk --model big one"
-    assert kept_in(place, "answers") == {"1.1": answer, "2.1": answer}
+    assert place.run(*words, PATH=f"{tmp_path}:/usr/bin:/bin").code == 0
+    answer = "claude: -p --output-format text --permission-mode dontAsk --model big one\nyes"
+    assert kept_in(place, "answers") == {"1.1": answer, "2.1": answer}, "it answers questions too"
+    assert place.walk() == ["1 pass", "2 pass"]
     refused = place.run("run", "--agent", "echo x", "--agent-model", "big")
     assert refused.code == 2
     assert "--agent-model works only with claude-code, codex" in refused.last
-
-
-def test_an_agent_that_is_called_by_name_answers_questions_too(tmp_path: Path) -> None:
-    both = program(node("1", Ask("yes_no", text("Well?")), edge("2", "pass"), edge("STOP")), node("2", agent("x")))
-    place = Compiled(tmp_path, both)
-    (tmp_path / "claude").write_text("#!/bin/sh\ncat > /dev/null; echo yes\n")
-    (tmp_path / "claude").chmod(0o755)
-    assert place.run("run", "--agent", "claude-code", PATH=f"{tmp_path}:/usr/bin:/bin").code == 0
-    assert place.walk() == ["1 pass", "2 pass"]
 
 
 # --- Further attempts -------------------------------------------------------------------------------------------------
@@ -146,12 +138,8 @@ def test_the_budget_of_calls_holds_over_resumes_and_a_larger_one_goes_on(tmp_pat
     assert place.run("resume", "--agent", "echo x").code == 1
     assert place.run("resume", "--agent", "echo x", "--agent-calls", "2").code == 0
     assert place.walk() == ["1 pass", "2 pass"]
-
-
-def test_further_attempts_count_too(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, two())
     result = place.run("run", "--agent", "echo x >> calls; false", "--agent-calls", "1", "--agent-retries", "5")
-    assert (result.code, place.text("calls")) == (1, "x\n")
+    assert (result.code, place.text("calls")) == (1, "x\n"), "further attempts count too"
 
 
 def test_the_operator_says_how_long_a_call_may_take(tmp_path: Path) -> None:
@@ -262,9 +250,9 @@ def test_a_complete_run_leaves_its_last_output_as_a_file(tmp_path: Path) -> None
 def test_a_file_that_was_not_written_before_a_kill_is_written_by_a_resume(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two(of("j", slot("draft"))))
     assert place.run("run", "--agent", "echo son").code == 0
-    journal, left = tmp_path / ".rdc/deploy/journal", tmp_path / ".rdc/deploy/deploy.json"
+    left = tmp_path / ".rdc/deploy/deploy.json"
     left.unlink()
-    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    place.journal.write_text("".join(place.journal.read_text().splitlines(keepends=True)[:-1]))
     assert place.run("resume").code == 0
     assert left.read_text() == "son"
 
@@ -329,38 +317,27 @@ def test_a_run_waits_behind_a_breakpoint_also_after_a_kill(tmp_path: Path) -> No
 
 
 def test_a_breakpoint_of_a_step_holds_where_the_step_is_left(tmp_path: Path) -> None:
+    """Whatever the names of the steps within it say."""
     steps = program(
-        node("2/elicit", agent("a"), edge("2"), group="2"),
-        node("2", agent("b"), edge("2a"), group="2"),
-        node("2a", agent("c"), edge("3"), group="2"),
-        node("3", agent("d")),
+        node("2/elicit", agent("a"), edge("2a~2"), group="2"),
+        node("2a~2", agent("b"), edge("7c"), group="2"),
+        node("7c", agent("c"), edge("test"), group="2"),
+        node("test", agent("d"), edge("tests")),
+        node("tests", agent("e")),
         groups=(Group("2", text("Step 2"), text(""), "step", "", ORIGIN),),
     )
     place = Compiled(tmp_path, steps)
-    assert place.run("run", "--agent", "echo x", "--break", "2").code == 75
-    assert place.walk() == ["2/elicit pass", "2 pass", "2a pass"]
+    words = ("--agent", "echo x")
+    assert place.run("run", *words, "--break", "2", "--break", "test").last == "rdc: WAITING test Step test"
+    assert place.walk() == ["2/elicit pass", "2a~2 pass", "7c pass"]
+    assert place.run("resume", *words).last == "rdc: WAITING tests Step tests"
+    assert place.run("resume", *words).code == 0
+    other = ("--state-dir", "other")
     assert (
-        place.run("run", "--agent", "echo x", "--break", "2/elicit", "--break", "2a", "--state-dir", "other").code == 75
+        place.run("run", *words, "--break", "2/elicit", "--break", "7c", *other).last == "rdc: WAITING 2a~2 Step 2a~2"
     )
-    resumed = place.run("resume", "--agent", "echo x", "--state-dir", "other")
-    assert (resumed.code, resumed.last) == (75, "rdc: WAITING 3 Step 3")
-
-
-def test_a_breakpoint_holds_in_steps_that_names_of_steps_do_not_say(tmp_path: Path) -> None:
-    steps = program(
-        node("1", agent("a"), edge("1a~2"), group="1"),
-        node("1a~2", agent("b"), edge("7c"), group="1"),
-        node("7c", agent("c"), edge("test"), group="1"),
-        node("test", agent("d"), edge("tests")),
-        node("tests", agent("e")),
-        groups=(Group("1", text("One"), text(""), "step", "", ORIGIN),),
-    )
-    place = Compiled(tmp_path, steps)
-    assert (
-        place.run("run", "--agent", "echo x", "--break", "1", "--break", "test").last == "rdc: WAITING test Step test"
-    )
-    assert place.run("resume", "--agent", "echo x").last == "rdc: WAITING tests Step tests"
-    assert place.run("resume", "--agent", "echo x").code == 0
+    resumed = place.run("resume", *words, *other)
+    assert (resumed.code, resumed.last) == (75, "rdc: WAITING test Step test")
 
 
 def test_a_run_goes_on_below_no_other_texts_than_it_was_begun_with(tmp_path: Path) -> None:
