@@ -24,10 +24,10 @@ TWO = program(
 )
 
 
-def waiting(tmp_path: Path, table: Table = TWO) -> Place:
+def waiting(tmp_path: Path, table: Table = TWO, *words: str) -> Place:
     """A run that waits at its question."""
     place = Place(tmp_path, table)
-    assert place.run("run").code == 75
+    assert place.run("run", *words).code == 75
     return place
 
 
