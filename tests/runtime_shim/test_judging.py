@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runtime_shim.operator.logs import last_lines
-from tests.runtime_shim.operator import logs
-from tests.support.process import Place, Screen, ask, kill, program, shell, wait_until
+from tests.runtime_shim.operator import at_terminal, codes, logs
+from tests.support.process import Place, ask, kill, program, shell, wait_until
 
 pytestmark = pytest.mark.process
 
@@ -69,7 +68,7 @@ def test_logs_stay_for_the_rest_of_a_run(tmp_path: Path) -> None:
 def test_a_command_keeps_its_terminal_only_as_long_as_there_is_one(tmp_path: Path) -> None:
     steps = {"1": shell("test -t 1 && test -t 2 && stty size <&1; exit 0", "2"), "2": ask("COMPLETE")}
     place = Place(tmp_path, program(steps))
-    screen = Screen([sys.executable, str(place.script), "run", "--logs"], tmp_path, place.environment())
+    screen = at_terminal(place, "run", "--logs")
     screen.expect(r"1 Work\S*\n[0-9]+ [0-9]+\n")
     screen.expect(r"    \| [0-9]+ [0-9]+\n    Look at it\.")
     screen.expect(r"\[pass/fail\] ")
@@ -147,27 +146,17 @@ def test_the_answer_of_an_agent_is_its_output(tmp_path: Path) -> None:
 
 
 def test_a_notice_stays_for_the_rest_of_a_run(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("2"), "2": ask("3"), "3": ask("COMPLETE")}, notify="cat >> document"))
-    place.run("run")
-    assert place.text("document").count("\n") == 1
-    place.run("answer", "1", "pass")
-    place.run("resume", "--notify", "cat >> mine")
-    place.run("answer", "2", "pass")
-    place.run("resume")
-    place.run("answer", "3", "pass")
-    place.run("resume")
-    assert place.text("document").count("\n") == 1
-    assert [json.loads(line)["event"] for line in place.text("mine").splitlines()] == [
-        "run_waiting", "run_waiting", "run_finished",
-    ]  # fmt: skip
-
-
-def test_the_notice_of_a_document_is_not_the_operators_own(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}, notify="cat >> document"))
-    place.run("run")
-    assert place.run("answer", "1", "pass", "--resume").code == 75
+    steps = {"1": ask("2"), "2": ask("3"), "3": ask("4"), "4": ask("COMPLETE")}
+    place = Place(tmp_path, program(steps, notify="cat >> document"))
+    assert codes(place, "run", "answer 1 pass --resume") == [75, 75]
     assert place.text("document").count("\n") == 2
-    assert '"notify"' not in place.journal.read_text()
+    assert '"notify"' not in place.journal.read_text(), "that of a document is not the operator's own"
+    place.run("answer", "2", "pass")
+    place.run("resume", "--notify", "cat >> mine")
+    assert codes(place, "answer 3 pass", "resume", "answer 4 pass", "resume") == [0, 75, 0, 0]
+    assert place.text("document").count("\n") == 2
+    found = [json.loads(line)["event"] for line in place.text("mine").splitlines()]
+    assert found == ["run_waiting", "run_waiting", "run_finished"]
 
 
 def test_a_notice_of_an_earlier_call_is_shown_before_it_runs(tmp_path: Path) -> None:
