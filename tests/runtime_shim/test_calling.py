@@ -21,6 +21,7 @@ from runtime_shim.engine.state import Store
 from runtime_shim.io.whole_files import put
 from runtime_shim.tasks.exchange import Prompting
 from runtime_shim.values.artifact import write_out
+from tests.runtime_shim.operator import codes
 from tests.support.process import kill, wait_until
 from tests.support.runtime_programs import ORIGIN, Compiled, agent, edge, node, of, program, slot, stored
 
@@ -58,9 +59,6 @@ def kept_in(place: Compiled, folder: str) -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted(directory.iterdir())} if directory.exists() else {}
 
 
-# --- Recipes ----------------------------------------------------------------------------------------------------------
-
-
 def test_a_recipe_beats_a_command_of_its_name_and_takes_a_model(tmp_path: Path) -> None:
     both = program(node("1", Ask("yes_no", text("Well?")), edge("2", "pass"), edge("STOP")), node("2", agent("x")))
     place = Compiled(tmp_path, both)
@@ -76,8 +74,6 @@ def test_a_recipe_beats_a_command_of_its_name_and_takes_a_model(tmp_path: Path) 
     assert refused.code == 2
     assert "--agent-model works only with claude-code, codex" in refused.last
 
-
-# --- Further attempts -------------------------------------------------------------------------------------------------
 
 FAILS_ONCE = 'cat > /dev/null; echo "$RDC_STEP $RDC_ATTEMPT" >> calls; test "$(wc -l < calls)" -gt 1 && echo fine'
 
@@ -125,9 +121,6 @@ def test_of_several_agents_only_those_that_failed_are_called_again(tmp_path: Pat
     assert place.slots() == {"all": "1_0\n\n1_1"}
 
 
-# --- Limits -----------------------------------------------------------------------------------------------------------
-
-
 def test_the_budget_of_calls_holds_over_resumes_and_a_larger_one_goes_on(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
     result = place.run("run", "--agent", "echo x", "--agent-calls", "1")
@@ -135,8 +128,7 @@ def test_the_budget_of_calls_holds_over_resumes_and_a_larger_one_goes_on(tmp_pat
     assert result.last == (
         "rdc: STOP 2: the budget of 1 agent calls is spent; raise it with `resume --agent-calls NUMBER`"
     )
-    assert place.run("resume", "--agent", "echo x").code == 1
-    assert place.run("resume", "--agent", "echo x", "--agent-calls", "2").code == 0
+    assert codes(place, "resume --agent 'echo x'", "resume --agent 'echo x' --agent-calls 2") == [1, 0]
     assert place.walk() == ["1 pass", "2 pass"]
     result = place.run("run", "--agent", "echo x >> calls; false", "--agent-calls", "1", "--agent-retries", "5")
     assert (result.code, place.text("calls")) == (1, "x\n"), "further attempts count too"
@@ -151,23 +143,18 @@ def test_the_operator_says_how_long_a_call_may_take(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 8
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--agent-timeout", "soon"), "--agent-timeout 'soon': expected a time such as 90s, 30m, 24h or 7d"),
-        (("--agent-retries", "x"), "--agent-retries 'x': expected a number, at least 0"),
-        (("--agent-calls", "0"), "--agent-calls '0': expected a number, at least 1"),
-        (("--expire", "0h"), "--expire '0h': expected a time such as 90s, 30m, 24h or 7d"),
-        (("--break", "7"), "--break '7': there is no such step; `steps` lists the steps"),
-    ],
-)
-def test_what_is_no_limit_is_refused(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    result = Compiled(tmp_path, two()).run("run", "--agent", "echo x", *words)
-    assert (result.code, result.last) == (2, f"rdc: error: {message}")
-    assert not (tmp_path / ".rdc/deploy/journal").exists()
-
-
-# --- Mock runs -------------------------------------------------------------------------------------------------------
+def test_what_is_no_limit_is_refused(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, two())
+    for option, given, message in (
+        ("--agent-timeout", "soon", "expected a time such as 90s, 30m, 24h or 7d"),
+        ("--agent-retries", "x", "expected a number, at least 0"),
+        ("--agent-calls", "0", "expected a number, at least 1"),
+        ("--expire", "0h", "expected a time such as 90s, 30m, 24h or 7d"),
+        ("--break", "7", "there is no such step; `steps` lists the steps"),
+    ):
+        result = place.run("run", "--agent", "echo x", option, given)
+        assert (result.code, result.last) == (2, f"rdc: error: {option} {given!r}: {message}")
+    assert not place.journal.exists()
 
 
 def test_a_file_of_mocks_answers_and_nothing_is_called(tmp_path: Path) -> None:
@@ -229,9 +216,6 @@ def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path, words:
         assert "1%2Fprompt.1" in kept_in(place, "answers"), "no name of a step makes a folder"
 
 
-# --- What is left -----------------------------------------------------------------------------------------------------
-
-
 def test_a_complete_run_leaves_its_last_output_as_a_file(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
     assert place.run("run", "--agent", "echo one").code == 0
@@ -240,8 +224,7 @@ def test_a_complete_run_leaves_its_last_output_as_a_file(tmp_path: Path) -> None
     left.write_text("changed by somebody")
     assert place.run("resume").code == 0
     assert left.read_text() == "changed by somebody", "it is written once"
-    assert place.run("run", "--agent", "echo two", "--out", "x/y.md").code == 2
-    assert place.run("resume", "--out", "y.md").code == 0
+    assert codes(place, "run --agent 'echo two' --out x/y.md", "resume --out y.md") == [2, 0]
     assert (tmp_path / "y.md").read_text() == "two"
     assert not left.exists(), "it was archived with its run"
     assert [path.name.partition(".")[2] for path in (tmp_path / ".rdc/deploy/history").glob("*.md")] == ["deploy.md"]
@@ -300,9 +283,6 @@ def test_an_artifact_that_cannot_be_written_leaves_the_old(tmp_path: Path, monke
     with pytest.raises(OSError, match="No space"):
         write_out(str(path), b"new")
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("plan.md", "old")]
-
-
-# --- Waiting ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_waits_behind_a_breakpoint_also_after_a_kill(tmp_path: Path) -> None:

@@ -39,8 +39,7 @@ def test_items_are_confirmed_one_by_one_with_who_and_when(tmp_path: Path) -> Non
     assert [(item["item"], item.get("reply"), item.get("by")) for item in shown] == [
         (1, "done", "ann"), (2, "n/a: no pager", "bob"), (3, None, None)
     ]  # fmt: skip
-    assert place.run("answer", "1", "Y", "--item", "3").code == 0
-    assert place.run("resume").code == 0
+    assert codes(place, "answer 1 Y --item 3", "resume") == [0, 0]
     assert place.walk() == ["1 pass", "2 pass"]
     done = next(record for record in place.records() if record["kind"] == "done")
     assert [(item["text"], item["reply"]) for item in done["items"]] == [
@@ -94,8 +93,7 @@ def test_fail_stays_fail_at_any_time(tmp_path: Path, registers: Table) -> None:
     place.run("answer", "1", "done", "--item", "1")
     assert place.run("answer", "1", "no", "--item", "2", "--note", "it rings").last == "rdc: STOP gave up"
     assert "item 2 failed: The pager is quiet\n" in place.run("status").out
-    assert place.run("run").code == 75
-    assert place.run("answer", "1", "fail").code == 0
+    assert codes(place, "run", "answer 1 fail") == [75, 0]
     assert place.walk() == ["1 fail"]
 
 
@@ -116,8 +114,7 @@ def test_the_terminal_asks_item_by_item(tmp_path: Path) -> None:
 def test_a_file_of_answers_confirms_all_or_item_by_item(tmp_path: Path) -> None:
     place = waiting(tmp_path, RELEASE)
     (tmp_path / "some").write_text("1 --item 1 done # yes\n1 --item 2 n/a: see #12\n")
-    assert place.run("run", "--dry-run", "--answers", "some").code == 0
-    assert place.run("resume", "--answers", "some").code == 75
+    assert codes(place, "run --dry-run --answers some", "resume --answers some") == [0, 75]
     assert replies(place) == [(1, "done"), (2, "n/a: see #12")]
     assert place.run("resume", "--answers", "some").code == 75, "each line counts once"
     (tmp_path / "rest").write_text("pass\n")
@@ -139,12 +136,9 @@ def test_each_visit_has_its_own_list(tmp_path: Path) -> None:
     place.run("answer", "1", "fail")
     assert place.run("answer", "1", "done", "--item", "2").code == 2, "the list is empty again"
     place.run("answer", "1", "done", "--item", "1")
-    assert place.run("goto", "1").code == 0
-    assert place.run("answer", "1", "done", "--item", "1").code == 0
-    assert place.run("answer", "1", "done", "--item", "2").code == 0
+    assert codes(place, "goto 1", "answer 1 done --item 1", "answer 1 done --item 2") == [0, 0, 0]
     assert place.run("answer", "2", "pass", "--item", "1").code == 2, "it has no list"
-    assert place.run("answer", "2", "pass", "--all").code == 2
-    assert place.run("answer", "2", "pass").code == 0
+    assert codes(place, "answer 2 pass --all", "answer 2 pass") == [2, 0]
     assert place.walk() == ["1 fail", "1 goto", "1 pass", "2 pass"]
 
 

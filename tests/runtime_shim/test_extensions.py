@@ -23,24 +23,16 @@ KINDS = dict.fromkeys(
 )
 
 
-def test_each_method_that_is_called_is_listed() -> None:
+def test_each_method_that_is_called_is_listed_and_takes_these_values() -> None:
     called = {name for path in FOLDER.rglob("*.py") for name in CALLED.findall(path.read_text(encoding="utf-8"))}
     assert called <= {*LISTED}
     assert {*LISTED} - called == {"from_caller"}, "it is called before there is a session"
-
-
-def test_extensions_take_the_values_of_each_listed_method() -> None:
-    for kind, (name, listed) in product(KINDS, LISTED.items()):
-        method = getattr(kind, name, None)
-        if method is None:
-            continue
-        taken = [each for each in inspect.signature(method).parameters if each != "self"]
-        assert len(taken) == len(listed.split(", ") if listed else []), (kind, name, taken)
-
-
-def test_a_list_without_a_method_would_be_found() -> None:
     assert LISTED["condition_after"] == "move, before, stand"
     assert {name for kind in KINDS for name in vars(kind)} >= {*LISTED}
+    for kind, (name, listed) in product(KINDS, LISTED.items()):
+        if method := getattr(kind, name, None):
+            taken = [each for each in inspect.signature(method).parameters if each != "self"]
+            assert len(taken) == len(listed.split(", ") if listed else []), (kind, name, taken)
 
 
 # --- Observers cannot write records: what is shown of a run never changes where it stands -----------------------------
@@ -90,9 +82,6 @@ def written_by_observers(tree: ast.Module) -> set[str]:
 def test_observers_write_no_records() -> None:
     for name in NAMES:
         assert name.startswith("engine.") or written_by_observers(tree_of(name)) == set(), name
-
-
-def test_an_observer_that_writes_a_record_would_be_found() -> None:
     text = """
 class Some(Extension):
     def facts(self, state): return {}
@@ -101,4 +90,4 @@ class Some(Extension):
     def _tell(self, event): moved(self.session)
 def moved(session): session.record({"kind": "done"})
 """
-    assert written_by_observers(ast.parse(text)) == {"session.record"}
+    assert written_by_observers(ast.parse(text)) == {"session.record"}, "it would be found"

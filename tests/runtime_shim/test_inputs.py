@@ -97,8 +97,7 @@ def test_lines_that_are_pasted_never_reach_the_shell(key: str, texts: Compiled, 
 @pytest.mark.parametrize(("key", "code", "last"), [("\x04", 2, "version"), ("\x03", 130, "INTERRUPTED")])
 def test_who_gives_no_input_begins_no_run(key: str, code: int, last: str, place: Compiled) -> None:
     screen = Screen([str(place.script), "run"], place.path, place.environment())
-    screen.expect("release\nversion: ")
-    screen.type(key)
+    talk(screen, "release\nversion: ", key)
     screen.expect(f"{last}[^\n]*\n")
     assert screen.close() == code
     assert not place.journal.exists()
@@ -115,9 +114,8 @@ def test_an_at_sign_names_a_file_and_two_are_a_text(place: Compiled) -> None:
         assert place.text("got").rstrip("\n") == f"2|blue|{got}", done.err
 
 
-@pytest.mark.parametrize(
-    ("lines", "got"),
-    [
+def test_a_file_of_inputs_may_be_lines(place: Compiled) -> None:
+    for lines, got in (
         ("version=1.5\n", "1.5|blue|unset"),
         ("# of today\n\nversion=1.5\r\nwhere=green", "1.5|green|unset"),
         ("version=2\nnote=it's  -x: 'fine' # no comment\n", "2|blue|it's  -x: 'fine' # no comment"),
@@ -131,12 +129,10 @@ def test_an_at_sign_names_a_file_and_two_are_a_text(place: Compiled) -> None:
         ("version=2\nnote=it's\n", "2|blue|it's"),
         ('version=2\nnote=""\n', "2|blue|"),
         ('version=2\nnote<<END\n"kept"\nEND\n', '2|blue|"kept"'),
-    ],
-)
-def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) -> None:
-    (place.path / "inputs.txt").write_text(lines, encoding="utf-8", newline="")
-    done = place.run("run", "--inputs", "inputs.txt")
-    assert place.text("got").rstrip("\n") == got, done.err
+    ):
+        (place.path / "inputs.txt").write_text(lines, encoding="utf-8", newline="")
+        done = place.run("run", "--inputs", "inputs.txt")
+        assert place.text("got").rstrip("\n") == got, done.err
 
 
 def test_any_other_line_is_refused_by_its_number(place: Compiled) -> None:
@@ -166,19 +162,16 @@ def answers(place: Place, text: str, name: str = "answers") -> tuple[str, str]:
     return ("--answers", name)
 
 
-@pytest.mark.parametrize(
-    ("text", "walk"),
-    [
+def test_answers_are_given(tmp_path: Path) -> None:
+    place = Place(tmp_path, THREE)
+    for text, walk in (
         ("pass\nFAIL\nYes\nno\n", ["1 pass", "2 fail", "a b pass", "3 fail"]),
         ("\ufeff# first\n\n  pass  # good\n2 fail\r\na b no\nyes", ["1 pass", "2 fail", "a b fail", "3 pass"]),
         ("3 no\nfail\npass\n1 pass\nfail\n", ["1 pass", "2 fail", "a b pass", "3 fail"]),
-    ],
-)
-def test_answers_are_given(tmp_path: Path, text: str, walk: list[str]) -> None:
-    place = Place(tmp_path, THREE)
-    result = place.run("run", *answers(place, text))
-    assert place.walk() == walk, result.err
-    assert result.code == (0 if walk[-1].endswith("pass") else 1)
+    ):
+        result = place.run("run", *answers(place, text))
+        assert place.walk() == walk, result.err
+        assert result.code == (0 if walk[-1].endswith("pass") else 1)
 
 
 def test_bad_lines_are_errors_up_front(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runtime_shim.operator.logs import last_lines
-from tests.runtime_shim.operator import at_terminal, codes, logs
+from tests.runtime_shim.operator import at_terminal, codes, logs, talk
 from tests.support.process import Place, ask, kill, program, shell, wait_until
 
 pytestmark = pytest.mark.process
@@ -71,8 +71,7 @@ def test_a_command_keeps_its_terminal_only_as_long_as_there_is_one(tmp_path: Pat
     screen = at_terminal(place, "run", "--logs")
     screen.expect(r"1 Work\S*\n[0-9]+ [0-9]+\n")
     screen.expect(r"    \| [0-9]+ [0-9]+\n    Look at it\.")
-    screen.expect(r"\[pass/fail\] ")
-    screen.type("p\n")
+    talk(screen, r"\[pass/fail\] ", "p\n")
     assert screen.close() == 0
     assert logs(place)["001-1.log"].split() == screen.seen.split("1 Work")[1].split()[1:3]
     assert "\r" not in logs(place)["001-1.log"]

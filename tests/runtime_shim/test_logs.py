@@ -24,8 +24,6 @@ from tests.support.process import Place, ask, held_back, program, shell, wait_un
 
 pytestmark = pytest.mark.process
 
-# --- Logs -------------------------------------------------------------------------------------------------------------
-
 
 def test_logs_keep_what_commands_print_in_its_order(tmp_path: Path) -> None:
     command = "echo one; echo two >&2; echo three; exit 4"
@@ -117,9 +115,6 @@ def test_a_log_that_fails_does_not_end_the_command(capfd: pytest.CaptureFixture[
     os.close(sink)
     copier.join(10)
     assert len(capfd.readouterr().out) == 9 * 65_536
-
-
-# --- Notices ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:

@@ -20,8 +20,6 @@ from tests.support.runtime_programs import program as compiled
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
-# --- Who and why ------------------------------------------------------------------------------------------------------
-
 
 def test_an_answer_says_who_gave_it(tmp_path: Path) -> None:
     place = waiting(tmp_path)
@@ -70,9 +68,6 @@ def test_an_answer_at_the_terminal_says_whose_it_is(tmp_path: Path) -> None:
     talk(screen, r"pass\? \[pass/fail\]", "p\n")
     assert screen.close() == 0
     assert [record["by"] for record in place.records() if record["kind"] == "done"] == ["ann", "bob"]
-
-
-# --- Several runs -----------------------------------------------------------------------------------------------------
 
 
 def test_runs_with_names_stand_beside_each_other(tmp_path: Path) -> None:
@@ -137,8 +132,6 @@ def test_prune_deletes_no_file_that_is_no_archive_and_follows_no_link(tmp_path: 
     assert (tmp_path / "elsewhere" / "log").exists()
 
 
-# --- Secrets and constants --------------------------------------------------------------------------------------------
-
 SECRET = compiled(
     node("0", sh('echo "$TOKEN $KEY" | tr a-z A-Z; echo "out=$TOKEN" > "$RDC_OUTPUT"; exit 1'),
          edge("1", None, Keep("out", "output", "out"))),
@@ -179,15 +172,9 @@ def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
     assert "hunter2" not in place.run("resume", "--logs", TOKEN="a", KEY="b").err
 
 
-# --- What commands get, and time limits -------------------------------------------------------------------------------
-
-
 def test_a_command_knows_its_step(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": {**shell('echo "$RDC_STEP|$RDC_TITLE"', "COMPLETE"), "title": 'Do "it"'}}))
     assert place.run("run").out == '1|Do "it"\n'
-
-
-# --- In the files that are generated ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
@@ -197,9 +184,7 @@ def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
     place.bundle(runtime=runtime, operator="full")
     assert place.run("run", "--logs", "--notify", "true", "--as", "a").code == 1
     assert "exit code 3" in place.run("status", "--as", "a").out
-    assert place.run("goto", "2", "--as", "a").code == 0
-    assert place.run("resume", "--as", "a").code == 0
-    assert place.run("run", "--prompted").code == 75
+    assert codes(place, "goto 2 --as a", "resume --as a", "run --prompted") == [0, 0, 75]
     (tmp_path / "answers").write_text("1 pass\npass\n")
     assert place.run("resume", "--answers", "answers").code == 0
     assert "COMPLETE" in place.run("status", "--all").out
@@ -226,8 +211,7 @@ def test_a_basic_program_has_none_of_it(runtime: str, tmp_path: Path) -> None:
     place.bundle(runtime=runtime, operator="basic")
     assert place.run("run", "--notify", "true").last.startswith("rdc: error: unknown argument --notify")
     assert place.run("run", "--as", "x").last.startswith("rdc: error: unknown argument --as")
-    assert place.run("run").code == 0
-    assert place.run("status").code == 0
+    assert codes(place, "run", "status") == [0, 0]
 
 
 def test_a_run_continues_with_another_edition_and_says_so(tmp_path: Path) -> None:

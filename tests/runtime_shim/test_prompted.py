@@ -18,8 +18,6 @@ from tests.support.runtime_programs import program as compiled
 
 pytestmark = pytest.mark.process
 
-# --- Prompted runs ----------------------------------------------------------------------------------------------------
-
 
 def test_a_prompted_run_executes_nothing(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("touch x", "2"), "2": shell("touch y", "COMPLETE")}))
@@ -78,9 +76,6 @@ def test_a_prompted_run_that_is_killed_asks_again(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-# --- Values of commands that are done by hand -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("typed", "value"), [("two words\n", "two words"), ("\n", None)])
 def test_values_are_asked_for_at_the_terminal(typed: str, value: str | None, tmp_path: Path) -> None:
     keep = (Keep("id", "output", "id"), Keep("other", "output", "other"))
@@ -94,9 +89,6 @@ def test_values_are_asked_for_at_the_terminal(typed: str, value: str | None, tmp
     talk(screen, r"Did 2[^?]*\? \[pass/fail\]", "p\n")
     assert screen.close() == 0
     assert place.slots() == {"id": value, "other": None}, "the command names one of the two"
-
-
-# --- Agents for prompts -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

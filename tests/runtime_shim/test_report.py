@@ -19,6 +19,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.state import State
 from runtime_shim.engine.times import timed
 from runtime_shim.operator.report import LONGEST_REPORT, facts_of, in_markdown, report_lines
+from tests.runtime_shim.operator import codes
 from tests.support.process import Place, Table, ask, program, shell
 
 HOSTILE = """\
@@ -100,14 +101,11 @@ def test_a_report_is_as_the_golden_page(snapshot: SnapshotAssertion) -> None:
     assert page() == snapshot.use_extension(Pages)
 
 
-def test_a_run_that_waits_and_one_without_steps_have_a_report() -> None:
-    assert "**WAITING** at 9" in page(RUN[:2])
-    assert "# Payments are failing: RUNNING" in page([begin()])
-
-
 def test_a_question_starts_when_the_step_before_it_ended() -> None:
     found = [(one["node"], one["started"][11:19], one["took"]) for one in timed(State(RUN))]
     assert found[:3] == [("1", "02:14:07", 1.0), ("2", "02:14:08", 684.0), ("3", "02:25:41", 1.0)]
+    assert "**WAITING** at 9" in page(RUN[:2])
+    assert "# Payments are failing: RUNNING" in page([begin()]), "a run without steps has a report too"
 
 
 def test_a_journal_without_times_has_durations() -> None:
@@ -116,11 +114,8 @@ def test_a_journal_without_times_has_durations() -> None:
     assert "|  | 1 Measure the error rate | PASS | 1.0 s | CONTINUE |" in text
     assert "- **alice**: 2 Does the database accept connections? **YES** after 0.0 s\n" in text
     assert all("started" not in one for one in timed(State(records)))
-
-
-@pytest.mark.parametrize("time", ["", "x", 5, None, "2026-99-28T02:14:07.000000Z", "0001-01-01T00:00:00.000000Z"])
-def test_a_time_that_is_none_is_left_out(time: object) -> None:
-    assert "1 Measure" in page([RUN[0], {**RUN[1], "time": time, "seconds": 10**8}])
+    for time in ("", "x", 5, None, "2026-99-28T02:14:07.000000Z", "0001-01-01T00:00:00.000000Z"):
+        assert "1 Measure" in page([RUN[0], {**RUN[1], "time": time, "seconds": 10**8}]), "what is no time is left out"
 
 
 def test_hostile_text_is_only_text() -> None:
@@ -177,8 +172,6 @@ def test_a_long_run_has_a_short_report() -> None:
     assert len(many) <= LONGEST_REPORT
 
 
-# --- In real runs -----------------------------------------------------------------------------------------------------
-
 TWO = {"1": shell("echo one; exit 3", "COMPLETE", "2"), "2": ask("COMPLETE", question="yes/no")}
 
 
@@ -191,9 +184,7 @@ def files(folder: Path) -> dict[str, tuple[bytes, int]]:
 @pytest.mark.process
 def test_looking_changes_nothing_and_gives_the_same_bytes(tmp_path: Path) -> None:
     place = Place(tmp_path, program(TWO))
-    assert place.run("report").code == 2
-    assert place.run("run", "--logs").code == 75
-    assert place.run("answer", "2", "yes", "--by", "ann", "--note", "it is up").code == 0
+    assert codes(place, "report", "run --logs", "answer 2 yes --by ann --note 'it is up'") == [2, 75, 0]
     times = [record["time"] for record in place.records() if record["kind"] in ("begin", "done", "entry")]
     assert (len(times), times) == (3, sorted(times))
     first = place.run("report").out

@@ -15,7 +15,7 @@ from compiler.ir.rules import Event, Rule
 from compiler.ir.tasks import Ask, Gate
 from compiler.ir.texts import text
 from runtime_shim.operator.rules import Locks
-from tests.runtime_shim.operator import unchanged
+from tests.runtime_shim.operator import codes, unchanged
 from tests.support.rules import COMMAND
 from tests.support.runtime_programs import ORIGIN, Compiled, agent, edge, node, program, sh
 
@@ -127,8 +127,7 @@ def test_the_end_of_a_run_is_held_until_the_step_that_it_needs(tmp_path: Path) -
 def test_a_gate_that_needs_a_person_ignores_the_option_for_gates(tmp_path: Path) -> None:
     rule = replace(BY_PERSON, opens=(Event("2", "approved"),), closes=())
     place = Compiled(tmp_path, deploys(rule, second=Gate("2", text("Deploy?"))))
-    assert place.run("run", "--human").code == 75
-    assert place.run("approve", "--gate", "2", "--resume").code == 0
+    assert codes(place, "run --human", "approve --gate 2 --resume") == [75, 0]
 
 
 def test_a_run_is_either_a_mock_run_or_a_real_one_where_a_rule_needs_a_person(tmp_path: Path) -> None:
@@ -184,8 +183,7 @@ def test_a_record_has_the_outcomes_of_the_steps_around(tmp_path: Path) -> None:
         tmp_path, nested(Rule("first", "1 PASS before 2", (Event("2"),), (Event("1", "pass"),), needs="1"))
     )
     place.run("run")
-    assert place.run("goto", "2").code == 2
-    assert place.run("answer", "1.2", "pass", "--resume").code == 0
+    assert codes(place, "goto 2", "answer 1.2 pass --resume") == [2, 0]
     assert [one["settles"] for one in place.records() if "settles" in one] == [[["1", "pass"]]]
 
 

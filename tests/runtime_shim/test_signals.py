@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.engine.journal import encode
-from tests.runtime_shim.operator import at_terminal, ended
+from tests.runtime_shim.operator import at_terminal, codes, ended, talk
 from tests.support.process import LOOP, Place, is_gone, kill, program, shell, wait_until
 
 pytestmark = pytest.mark.process
@@ -52,8 +52,7 @@ def test_signal_ends_the_command_and_all_of_its_group(tmp_path: Path) -> None:
     assert (undecided.code, undecided.last) == (75, "rdc: WAITING 2 Work")
     assert "--rerun-interrupted" in undecided.err
     assert "--assume pass" in undecided.err
-    assert place.run("answer", "2", "pass").code == 2
-    assert place.run("resume", "--assume", "pass").code == 0
+    assert codes(place, "answer 2 pass", "resume --assume pass") == [2, 0]
     assert place.walk() == ["1 pass", "2 pass"]
 
 
@@ -119,8 +118,7 @@ def test_key_reaches_the_command_once_and_stops_the_run(tmp_path: Path, key: str
     table["nodes"]["1"]["edges"] += [{"on": "pass", "go": "2", "says": "CONTINUE"}]
     place = Place(tmp_path, table)
     screen = at_terminal(place, "run")
-    screen.expect("attempt")
-    screen.type(key)
+    talk(screen, "attempt", key)
     at = "2" if code == 0 else "1"
     screen.expect(f"rdc: INTERRUPTED {at} Work")
     assert screen.close() == 130
@@ -133,8 +131,7 @@ def test_command_has_as_much_time_as_it_needs_after_a_key(tmp_path: Path) -> Non
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
     place.hook("import runtime_shim.tasks.process as s; s.PATIENCE = 1")
     screen = at_terminal(place, "run")
-    screen.expect("ready")
-    screen.type("\x03")
+    talk(screen, "ready", "\x03")
     assert screen.close() == 130
     assert place.text("cleaned") == "cleaned\n"
 

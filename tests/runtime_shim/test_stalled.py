@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.runtime_shim.operator import waiting
 from tests.support.process import Place, ask, program, shell
 
 pytestmark = pytest.mark.process
@@ -158,8 +159,7 @@ def test_events_that_nobody_reads(tmp_path: Path) -> None:
 
 def test_a_refusal_that_nobody_reads(tmp_path: Path) -> None:
     """Nothing is under way then; Ctrl-C must end it anyway, at the first time."""
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    assert place.run("run").code == 75
+    place = waiting(tmp_path, program({"1": ask("COMPLETE")}))
     for words in (["run"], ["frob"], []):
         with full_pipe() as (_, writer):
             process = started(place, *words, stderr=writer)

@@ -37,13 +37,9 @@ def test_question_has_no_default(tmp_path: Path) -> None:
     terminal.expect(r"Look at it\.")
     terminal.expect(r'\{"a": 1\}')
     for nonsense in ("", "maybe", "pa ss"):
-        terminal.expect(r"Did 1 Review pass\? \[pass/fail\] ")
-        terminal.type(f"{nonsense}\n")
+        talk(terminal, r"Did 1 Review pass\? \[pass/fail\] ", f"{nonsense}\n")
         terminal.expect("Please type pass or fail")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("P\n")
-    terminal.expect(r"\[yes/no\] ")
-    terminal.type("n\n")
+    talk(terminal, r"\[pass/fail\] ", "P\n", r"\[yes/no\] ", "n\n")
     terminal.expect("rdc: STOP gave up\n")
     assert terminal.close() == 1
     assert place.walk() == ["1 pass", "2 fail"]
@@ -53,8 +49,7 @@ def test_question_has_no_default(tmp_path: Path) -> None:
 def test_keys_that_leave_a_question(tmp_path: Path, key: str, code: int, last: str) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
     terminal = screen(place, "run")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type(key)
+    talk(terminal, r"\[pass/fail\] ", key)
     terminal.expect(
         f"\nrdc: {last} 1 Review\n" if code == 75 else r"\^C\nrdc: to continue: .*\nrdc: INTERRUPTED 1 Review\n"
     )
@@ -71,8 +66,7 @@ def test_keys_that_leave_a_question(tmp_path: Path, key: str, code: int, last: s
 )  # fmt: skip
 def test_question_has_no_mark_too_many(tmp_path: Path, title: str, question: str, text: str) -> None:
     terminal = screen(Place(tmp_path, program({"1": ask("COMPLETE", title=title, question=question)})), "run")
-    terminal.expect(re.escape(f"\n{text} [{question}] "))
-    terminal.type("\x04")
+    talk(terminal, re.escape(f"\n{text} [{question}] "), "\x04")
     assert terminal.close() == 75
 
 
@@ -93,12 +87,10 @@ def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path) -> None
         program({"1": shell("echo started; until test -e go; do sleep 0.02; done", "2"), "2": ask("COMPLETE")}),
     )
     terminal = screen(place, "run")
-    terminal.expect("started")
-    terminal.type("pass\n")
+    talk(terminal, "started", "pass\n")
     terminal.expect("pass\n")  # the echo: the terminal has it
     (tmp_path / "go").touch()
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("f\n")
+    talk(terminal, r"\[pass/fail\] ", "f\n")
     terminal.expect("rdc: STOP")
     assert terminal.close() == 1
 
@@ -106,10 +98,7 @@ def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path) -> None
 def test_command_can_read_from_the_terminal(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("read -p 'name? ' x; test \"$x\" = Ada", "2"), "2": ask("COMPLETE")}))
     terminal = screen(place, "run")
-    terminal.expect(r"name\? ")
-    terminal.type("Ada\n")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("pass\n")
+    talk(terminal, r"name\? ", "Ada\n", r"\[pass/fail\] ", "pass\n")
     assert terminal.close() == 0
 
 
@@ -118,17 +107,14 @@ def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int,
     command = "echo >> runs; test $(wc -l < runs) = 2 && exit; echo here; sleep 1000"
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
     terminal = screen(place, "run")
-    terminal.expect("here")
-    terminal.type("\x03")
+    talk(terminal, "here", "\x03")
     assert terminal.close() == 130
     terminal = screen(place, "resume")
     terminal.expect(r"1 Work was interrupted \(deploy\.runbook\.md:3\)")
     for nonsense in ("", "y", "no"):
-        terminal.expect(r"\[pass/fail/again\] ")
-        terminal.type(f"{nonsense}\n")
+        talk(terminal, r"\[pass/fail/again\] ", f"{nonsense}\n")
         terminal.expect("Please type pass, fail or again")
-    terminal.expect(r"\[pass/fail/again\] ")
-    terminal.type(f"{answer}\n")
+    talk(terminal, r"\[pass/fail/again\] ", f"{answer}\n")
     assert terminal.close() == code
     assert ("set by the operator" in terminal.seen) == (answer != "again")
     assert place.run("status").out.count(", as assumed") == (answer != "again")
@@ -191,8 +177,7 @@ def test_runner_in_the_background_leaves_the_terminal_alone(tmp_path: Path) -> N
 def test_modes_that_a_command_left_behind_are_restored(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("sleep 0.3; stty -echo", "2"), "2": ask("COMPLETE")}))
     terminal = screen(place, "run")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("pass\n")
+    talk(terminal, r"\[pass/fail\] ", "pass\n")
     terminal.expect(r"^pass\n")
     assert terminal.close() == 0
 
@@ -213,12 +198,8 @@ def test_bytes_that_are_no_text_are_no_answer(tmp_path: Path) -> None:
     terminal.expect(r"\[pass/fail\] ")
     terminal.type(b"\xff\xfepass\n")
     terminal.expect("Please type pass or fail")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("pass\n")
+    talk(terminal, r"\[pass/fail\] ", "pass\n")
     assert terminal.close() == 0
-
-
-# --- Texts of a document on the screen --------------------------------------------------------------------------------
 
 
 def test_a_step_says_its_prompt_when_the_run_comes_into_it(tmp_path: Path) -> None:

@@ -105,8 +105,7 @@ def test_one_of_many_answers_wins(tmp_path: Path) -> None:
     winners = [line for line in ended if not line.startswith("rdc: error: ")]
     assert len(winners) == len(place.walk()), "a late one can only answer the question that came after it started"
     assert all(line in winners or line.startswith(REFUSED) for line in ended), ended
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("pass\n")
+    talk(terminal, r"\[pass/fail\] ", "pass\n")
     assert terminal.close() == 0
     assert place.walk() == [*["1 fail"] * len(winners), "1 pass"]
 
@@ -219,8 +218,7 @@ def test_short_replies_where_they_are_clear(tmp_path: Path) -> None:
 
 
 def test_hostile_lock_changes_no_screen(tmp_path: Path) -> None:
-    place = Place(tmp_path, ASKING)
-    assert place.run("run").code == 75
+    place = waiting(tmp_path, ASKING)
     with (place.journal.parent / "lock").open("r+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.write(b"lends -1, \x1b[2J\n\xff" + b"x" * 10_000)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from compiler.ir.program import Input, Settings
 from compiler.ir.tasks import Agent, Gate, Parallel, Reading
 from compiler.ir.texts import text
-from tests.runtime_shim.operator import ended, facts_of
+from tests.runtime_shim.operator import codes, ended, facts_of
 from tests.support.process import is_gone, kill, wait_until
 from tests.support.runtime_programs import Compiled, edge, node, of, program, slot, stored
 
@@ -42,9 +42,6 @@ def reports(place: Compiled) -> dict[str, str]:
     """The reports of a run, each heading as `#`."""
     folder = place.journal.parent / "reports"
     return {path.name: re.sub(HEADING, "# ", path.read_text()) for path in sorted(folder.iterdir())}
-
-
-# --- Reports ----------------------------------------------------------------------------------------------------------
 
 
 def test_each_answer_is_added_under_a_heading(tmp_path: Path) -> None:
@@ -113,9 +110,7 @@ def test_secrets_are_not_in_reports_and_a_new_run_archives_them(tmp_path: Path) 
 
 def test_answers_by_hand_are_reported_as_those_of_agents(tmp_path: Path) -> None:
     place = Compiled(tmp_path, BOTH)
-    assert place.run("run").code == 75
-    assert place.run("answer", "review_1", "GOOD one").code == 0
-    assert place.run("answer", "review_0", "GOOD two").code == 0
+    assert codes(place, "run", "answer review_1 'GOOD one'", "answer review_0 'GOOD two'") == [75, 0, 0]
     assert reports(place)["all.md"] == "# GOOD two\n\nGOOD one\n"
 
 
@@ -137,8 +132,6 @@ def test_a_verdict_that_an_agent_quotes_is_none_and_nothing_steers_the_terminal(
     assert "\x1b" not in result.err
     assert "\x1b]0;title\x07::error::x\n> ## Review\n> GOOD\n\nBAD\n" in reports(place)["review_0.md"]
 
-
-# --- Entries ----------------------------------------------------------------------------------------------------------
 
 SLOW = "echo $RDC_ENTRY >> calls; if test $RDC_ENTRY = 1 && ! test -e go; then echo $$ > pid; sleep 60; fi; echo GOOD"
 
@@ -194,8 +187,6 @@ def test_as_many_entries_are_at_work_as_may_be(tmp_path: Path, words: tuple[str,
     assert "at least 1" in place.run("run", "--jobs", "0").last
 
 
-# --- Gates ------------------------------------------------------------------------------------------------------------
-
 GATES = program(
     node("a", Gate("first", text("Look at a.")), edge("b", "approved"), edge("STOP")),
     node("b", Gate("second", text("Look at b.")), edge("COMPLETE", "approved"), edge("STOP")),
@@ -219,8 +210,7 @@ def test_the_flag_is_spent_on_the_first_gate(tmp_path: Path) -> None:
     assert place.run("approve", "--gate", "b", "--by", "ada", "--note", "fine").code == 0
     _, done = [record for record in place.records() if record["kind"] == "done"]
     assert (done["outcome"], done["by"], done["note"]) == ("approved", "ada", "fine")
-    assert place.run("run", "--human").code == 75
-    assert place.run("resume", "--human").code == 0
+    assert codes(place, "run --human", "resume --human") == [75, 0]
 
 
 CHANGED = "has changed since this run first used it, so it decides no gate"
@@ -240,8 +230,7 @@ def test_a_file_of_answers_that_changed_during_a_run_approves_nothing(tmp_path: 
     for path in ("answers", "./answers", str(answers)):
         result = place.run("resume", "--answers", path)
         assert (result.code, CHANGED in result.err, place.walk()) == (75, True, ["a approved"])
-    assert place.run("answer", "b", "approved").code == 0  # the remedy
-    assert place.run("resume", "--answers", "answers").code == 0
+    assert codes(place, "answer b approved", "resume --answers answers") == [0, 0]
 
 
 def test_a_file_that_is_given_later_counts_from_then_and_old_content_counts_again(tmp_path: Path) -> None:
@@ -253,13 +242,11 @@ def test_a_file_that_is_given_later_counts_from_then_and_old_content_counts_agai
     answers.write_text("b approved\n")
     assert CHANGED in place.run("resume", "--answers", "answers").err
     (tmp_path / "later").write_text("b approved\n")
-    assert place.run("resume", "--answers", "later").code == 0
-    assert place.run("run", "--answers", "answers").code == 75  # a new run, which has another gate first
+    assert codes(place, "resume --answers later", "run --answers answers") == [0, 75]
     answers.write_text("a approved\nb approved\n")
     assert CHANGED in place.run("resume", "--answers", "answers").err
     answers.write_text("b approved\n")
-    assert place.run("answer", "a", "approved").code == 0
-    assert place.run("resume", "--answers", "answers").code == 0
+    assert codes(place, "answer a approved", "resume --answers answers") == [0, 0]
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no folder in memory")
@@ -272,8 +259,6 @@ def test_a_file_of_answers_that_changed_below_dev_approves_nothing(tmp_path: Pat
         answers.write_text("b approved\n")
         assert CHANGED in place.run("resume", "--answers", str(answers)).err
 
-
-# --- The task and the limit -------------------------------------------------------------------------------------------
 
 TASK = program(
     node("do", Agent("", of(slot("task"))), edge("COMPLETE", "pass", stored("reply")), edge("STOP")),

@@ -30,8 +30,6 @@ from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, direct, found,
 
 pytestmark = pytest.mark.process
 
-# --- Inputs ----------------------------------------------------------------------------------------------------------
-
 
 def test_inputs_must_be_there(tmp_path: Path) -> None:
     place = compiled(tmp_path, stage("inputs", "in.md", "gone.md", "pipe", "../x", "docs/", "docs"), EXECUTE)
@@ -134,9 +132,6 @@ def test_outputs_are_guarded_that_are_there(tmp_path: Path) -> None:
     first, second = (record["guardrails"] for record in found(place, "draft/guardrails"))
     assert first["violations"] == [{"rule": "blocklist: TODO", "where": "out/a.md", "text": "todo"}]
     assert (first["stage"], second["status"], second["violations"]) == ("output", "passed", [])
-
-
-# --- Validation ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -254,8 +249,6 @@ def test_validation_that_fails_is_tried_again(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert second["status"] == "passed"
 
-
-# --- Evidence --------------------------------------------------------------------------------------------------------
 
 NOW = "2026-01-31T12:00:00.123456Z"
 SPEC = {"id": "draft", "name": "n", "description": "Do it", "outputs": ["a", "b"]}
@@ -382,9 +375,6 @@ def test_a_level_needs_an_output_in_the_project(
     place = compiled(tmp_path, EXECUTE, outputs_stage, evidence="L1", config={"executor": executor})
     result = place.run("run")
     assert (result.code, found(place, "draft/outputs"), problem in result.err) == (1, [{}], True)
-
-
-# --- What attempts have found ----------------------------------------------------------------------------------------
 
 
 def test_attempt_has_what_rises_to_where_it_stands() -> None:

@@ -85,9 +85,6 @@ def test_dry_run_says_what_each_stage_would_do_and_a_prompted_run_is_refused(tmp
     assert (place.journal.exists(), (tmp_path / "request.json").exists()) == (False, False)
 
 
-# --- Who executes ----------------------------------------------------------------------------------------------------
-
-
 def test_the_called_executor(tmp_path: Path) -> None:
     place = compiled(tmp_path, EXECUTE, config={"executor": "echo configured"})
     flag, variable = ("--executor", "echo flag"), {"RDC_EXECUTOR": "echo environment"}
@@ -131,9 +128,6 @@ def test_person_at_the_terminal_decides(tmp_path: Path) -> None:
     screen.expect("Write the draft")
     talk(screen, r"Did draft Step draft pass\? \[pass/fail\]", "pass\n")
     screen.expect("rdc: COMPLETE all done")
-
-
-# --- What it hands over ----------------------------------------------------------------------------------------------
 
 
 def test_exit_code_and_what_is_handed_over_are_kept(tmp_path: Path) -> None:
@@ -183,9 +177,6 @@ def test_secrets_are_kept_nowhere_but_reach_the_executor(tmp_path: Path) -> None
     assert found(place, "draft/outputs")[0]["evidence"][0]["claim"] == "***"
     state = (path for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
     assert not [path for path in state if secret.encode() in path.read_bytes()]
-
-
-# --- Limits and interruptions ----------------------------------------------------------------------------------------
 
 
 STUBBORN = "trap '' TERM; (trap '' TERM; echo $$ > leader; exec sleep 60) & echo $! > child; wait; sleep 60"
@@ -281,8 +272,6 @@ def test_other_stages_are_done_again(tmp_path: Path) -> None:
     assert place.run("resume", "--executor", "touch done").code == 0
     assert (tmp_path / "done").exists(), "it is executed once there is an executor"
 
-
-# --- Mock runs ------------------------------------------------------------------------------------------------------
 
 MOCKED = (
     stage("context"), stage("tool", subject="dig"), stage("tool", subject="listFiles", place=1), EXECUTE,

@@ -20,7 +20,6 @@ from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, direct, found,
 
 pytestmark = pytest.mark.process
 
-# --- Schemas ---------------------------------------------------------------------------------------------------------
 
 SCHEMA = {
     "type": "object",
@@ -68,9 +67,6 @@ def test_built_in_tools_take_only_what_they_know() -> None:
     assert BUILT_IN.keys() == BUILT_IN_CALLS.keys()
     assert not any(unfit_schema(tool["arguments"]) for tool in BUILT_IN.values())
     assert "unknown name paths" in unfit_arguments(BUILT_IN["listFiles"]["arguments"], {"paths": "."})
-
-
-# --- Built in --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -124,9 +120,6 @@ def test_files_are_written_read_listed_and_validated(stages: Stages) -> None:
             built_in_result(stages, tool, {"path": path} if path else {}, 30)
 
 
-# --- Git -------------------------------------------------------------------------------------------------------------
-
-
 def git(root: str, *words: str) -> None:
     own = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b"}
     own |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
@@ -168,9 +161,6 @@ def test_git_runs_nothing_that_a_repository_names(stages: Stages, tmp_path: Path
     git(stages.root, "config", "filter.a=b.clean", str(evil))
     with pytest.raises(ToolError, match="cannot be turned off"):
         built_in_result(stages, "gitStatus", {}, 30)
-
-
-# --- Calls of steps --------------------------------------------------------------------------------------------------
 
 
 def tools(path: Path, *calls: dict[str, Any], **config: Any) -> Any:
