@@ -6,7 +6,6 @@ import json
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -59,28 +58,23 @@ def test_agent_gets_prompt_and_environment_and_its_answer_is_kept(tmp_path: Path
     assert history == {"", "prompts", "answers"}
 
 
-@pytest.mark.parametrize(
-    ("words", "environment", "message"),
-    [
+def test_the_called_command(tmp_path: Path) -> None:
+    made = program(
+        node("1", agent("x"), edge("2", None, stored("a"))),
+        node("2", agent("y", kind="critic"), edge("COMPLETE", None, stored("b"))),
+        slots=("a", "b"), message=of(slot("a"), " ", slot("b")),
+    )  # fmt: skip
+    place = Compiled(tmp_path, made)
+    (tmp_path / "agents").write_text("# types\ncritic=echo listed\n")
+    for words, environment, message in (
         (("--agent", "echo a"), {}, "a a"),
         (("--agent", "echo a", "--agent-for", "critic=echo c"), {}, "a c"),
         ((), {"RDC_AGENT": "echo e"}, "e e"),
         ((), {"RDC_AGENT": "echo e", "RDC_AGENTS": "agents"}, "e listed"),
         (("--agent", "echo a"), {"RDC_AGENT": "echo e", "RDC_AGENTS": "agents"}, "a a"),
         (("--agent", "echo a"), {"RDC_AGENTS": "gone"}, "a a"),
-    ],
-)
-def test_the_called_command(tmp_path: Path, words: tuple[str, ...], environment: dict[str, Any], message: str) -> None:
-    two = program(
-        node("1", agent("x"), edge("2", None, stored("a"))),
-        node("2", agent("y", kind="critic"), edge("COMPLETE", None, stored("b"))),
-        slots=("a", "b"),
-        message=of(slot("a"), " ", slot("b")),
-    )
-    place = Compiled(tmp_path, two)
-    (tmp_path / "agents").write_text("# types\ncritic=echo listed\n")
-    result = place.run("run", *words, **environment)
-    assert result.last == f"rdc: COMPLETE {message}"
+    ):
+        assert place.run("run", *words, cwd=None, **environment).last == f"rdc: COMPLETE {message}"
 
 
 @pytest.mark.parametrize(

@@ -168,14 +168,9 @@ def test_a_file_of_mocks_answers_and_nothing_is_called(tmp_path: Path) -> None:
     assert place.slots()["last output"] == "a draft: good"
     assert not (tmp_path / "called").exists()
     assert kept_in(place, "prompts")["2.1"] == "Improve: First draft.\nSecond line."
-
-
-def test_what_a_file_of_mocks_lacks_names_the_step(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, two())
     (tmp_path / "mock.json").write_text('{"agents": {"1": ["x"]}}')
     result = place.mocked("run")
-    assert result.code == 2
-    assert result.last == "rdc: error: 2: mock.json has no answer number 1 under agents: 2"
+    assert (result.code, result.last) == (2, "rdc: error: 2: mock.json has no answer number 1 under agents: 2")
     (tmp_path / "mock.json").write_text('{"agents": {"2": ["y"]}}')
     assert place.mocked("resume").code == 0
     assert not (tmp_path / "mock.json.calls").exists(), "the journal counts"
@@ -218,13 +213,18 @@ def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path, words:
 
 def test_a_complete_run_leaves_its_last_output_as_a_file(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
-    assert place.run("run", "--agent", "echo one").code == 0
+    assert place.run("run", "--agent", '[ "$RDC_STEP" = 1 ] && echo four || echo 1').code == 0
+    status = place.run("status").out.splitlines()
+    assert status[status.index("  outputs:") :][1:3] == ["    1: 4 bytes, draft 4 bytes", "    2: 1 byte"]
+    told = json.loads(place.run("status", "--json").out)["outputs"]
+    assert told[1] == {"step": "2", "label": "2", "names": {}, "bytes": 1}
     left = tmp_path / ".rdc/deploy/deploy.md"
-    assert left.read_text() == "one"
+    assert left.read_text() == "1"
     left.write_text("changed by somebody")
     assert place.run("resume").code == 0
     assert left.read_text() == "changed by somebody", "it is written once"
-    assert codes(place, "run --agent 'echo two' --out x/y.md", "resume --out y.md") == [2, 0]
+    assert place.run("run", "--agent", "echo two", "--out", "x/y.md").code == 2
+    assert place.run("resume", "--out", "y.md").code == 0
     assert (tmp_path / "y.md").read_text() == "two"
     assert not left.exists(), "it was archived with its run"
     assert [path.name.partition(".")[2] for path in (tmp_path / ".rdc/deploy/history").glob("*.md")] == ["deploy.md"]
@@ -238,15 +238,6 @@ def test_a_file_that_was_not_written_before_a_kill_is_written_by_a_resume(tmp_pa
     place.journal.write_text("".join(place.journal.read_text().splitlines(keepends=True)[:-1]))
     assert place.run("resume").code == 0
     assert left.read_text() == "son"
-
-
-def test_status_tells_what_was_put_out(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, two())
-    place.run("run", "--agent", '[ "$RDC_STEP" = 1 ] && echo four || echo 1')
-    status = place.run("status").out.splitlines()
-    assert status[status.index("  outputs:") :][1:3] == ["    1: 4 bytes, draft 4 bytes", "    2: 1 byte"]
-    facts = json.loads(place.run("status", "--json").out)
-    assert facts["outputs"][1] == {"step": "2", "label": "2", "names": {}, "bytes": 1}
 
 
 def stopped_half_way(*_paths: object, **_directories: object) -> None:

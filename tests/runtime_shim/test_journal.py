@@ -88,19 +88,14 @@ def test_a_tail_that_no_write_leaves_is_refused(tmp_path: Path, tail: bytes) -> 
         read_journal(path)
 
 
-@pytest.mark.parametrize(
-    "records",
-    [[{}], [{"node": "1"}], [BEGIN, {}], [BEGIN, {"kind": "done", "condition": "ready"}], [{**BEGIN, "registers": 1}]],
-)
-def test_whole_records_that_no_run_writes_are_refused(tmp_path: Path, records: list[Record]) -> None:
+def test_whole_records_that_no_run_writes_are_refused(tmp_path: Path) -> None:
+    """Also those that are swapped, repeated or missing."""
     path = tmp_path / "journal"
     assert replay([{**BEGIN, "format": 1}], path).node == "1"
-    with pytest.raises(UsageError, match="the journal is damaged"):
-        replay([{"format": 1, **record} for record in records], path)
-
-
-def test_swapped_repeated_and_missing_records_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "journal"
+    unfit: list[list[Record]] = [[{}], [{"node": "1"}], [BEGIN, {}], [BEGIN, {"kind": "done", "condition": "ready"}]]
+    for records in (*unfit, [{**BEGIN, "registers": 1}]):
+        with pytest.raises(UsageError, match="the journal is damaged"):
+            replay([{"format": 1, **record} for record in records], path)
     one, two, three = write(path).splitlines(keepends=True)
     for lines in ([one, three, two], [one, one, two, three], [one, three], [two, three]):
         path.write_bytes(b"".join(lines))

@@ -19,27 +19,23 @@ pytestmark = pytest.mark.process
 REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell("echo three >> log", "COMPLETE")})
 
 
-def test_complete(tmp_path: Path) -> None:
+def test_complete_and_stop_without_message(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo out; echo err >&2", "COMPLETE")}))
     result = place.run("run")
     assert (result.code, result.out, result.last) == (0, "out\n", "rdc: COMPLETE all done")
-    assert "err\n" in result.err
-    assert "[1/1] 1 Work\n" in result.err
-    assert re.search(r"1 step run in \d+\.\d s\n", result.err)
+    for shown in (r"err\n", r"\[1/1\] 1 Work\n", r"1 step run in \d+\.\d s\n"):
+        assert re.search(shown, result.err)
     assert "\033" not in result.err
-
-
-def test_stop_without_message(tmp_path: Path) -> None:
     table = program({"1": shell("exit 7", "COMPLETE")})
     table["nodes"]["STOP"]["message"] = ""
-    result = Place(tmp_path, table).run("run")
+    place.write(table)
+    result = place.run("run")
     assert (result.code, result.last) == (1, "rdc: STOP")
     assert "FAIL  exit code 7" in result.err
 
 
-@pytest.mark.parametrize(
-    ("command", "shell_name", "outcome"),
-    [
+def test_outcome_of_commands(tmp_path: Path) -> None:
+    for command, shell_name, outcome in (
         ("false; true", "bash", "pass"),
         ("kill -9 $$", "bash", "fail"),
         ("true", "no-such-shell", "fail"),
@@ -48,13 +44,10 @@ def test_stop_without_message(tmp_path: Path) -> None:
         ('echo ok | cat; test -z "$-" || case $- in *e*) exit 1;; esac', "sh", "pass"),
         ("yes | head -1 > /dev/null; test ${PIPESTATUS[0]} = 141", "bash", "pass"),
         ("test \"$(ps -o pgid= -p $$ | tr -d ' ')\" = $$", "bash", "pass"),
-    ],
-)
-def test_outcome_of_commands(tmp_path: Path, command: str, shell_name: str, outcome: str) -> None:
-    place = Place(tmp_path, program({"1": shell(command, "COMPLETE", shell=shell_name)}))
-    result = place.run("run")
-    assert result.code == (0 if outcome == "pass" else 1), result.err
-    assert place.walk() == [f"1 {outcome}"]
+    ):
+        place = Place(tmp_path, program({"1": shell(command, "COMPLETE", shell=shell_name)}))
+        result = place.run("run")
+        assert (result.code, place.walk()) == (0 if outcome == "pass" else 1, [f"1 {outcome}"]), result.err
 
 
 def test_environment_and_placeholders(tmp_path: Path) -> None:
@@ -205,21 +198,16 @@ def test_status_and_steps(tmp_path: Path) -> None:
 
 def test_transitions_passed_on_the_way_are_told(tmp_path: Path) -> None:
     branch = {"title": "", "at": "x:1", "task": "branch", "edges": [{"go": "STOP", "says": "1 FAIL: STOP"}]}
-    place = Place(tmp_path, program({"1.1": shell("true", "1"), "1": branch}))
+    name = "1/release/lint.runbook.md/STOP"
+    nested = end("stop", "lint {x} failed", placeholders={"{x}": "x"}, edges=[{"go": "1.1", "says": ""}])
+    steps = {"0": shell("false", "1.1", name), name: nested, "1.1": shell("true", "1"), "1": branch}
+    place = Place(tmp_path, program(steps, {"x": 4}))
     result = place.run("run", "--events", "events")
+    assert f"    {name} lint 4 failed\n" in result.err, "a nested end goes on"
     assert re.search(r"PASS .*, CONTINUE, 1 FAIL: STOP\n", result.err)
     assert place.records()[-1]["says"] == "CONTINUE, 1 FAIL: STOP"
     assert '"says":"CONTINUE, 1 FAIL: STOP"' in place.text("events")
     assert "CONTINUE, 1 FAIL: STOP" in place.run("run", "--dry-run").out
-
-
-def test_nested_end_goes_on(tmp_path: Path) -> None:
-    name = "1/release/lint.runbook.md/STOP"
-    nested = end("stop", "lint {x} failed", placeholders={"{x}": "x"}, edges=[{"go": "2", "says": ""}])
-    table = program({"1": shell("false", "2", name), name: nested, "2": shell("true", "COMPLETE")}, {"x": 4})
-    result = Place(tmp_path, table).run("run")
-    assert result.code == 0
-    assert f"    {name} lint 4 failed\n" in result.err
 
 
 def test_texts_are_cleaned(tmp_path: Path) -> None:
@@ -288,6 +276,9 @@ def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
         place = Place(tmp_path, program({"1": shell("true", "1", edges=edges, **more)}, {"N": 1}))
         shown = place.run("run", "--dry-run").out
         assert shown.endswith("1 Work would repeat again. The dry run ends here.\n")
+    place.write(program({"1": ask("COMPLETE", block='{"a": 1}', edges=[{"go": "COMPLETE", "says": ""}])}))
+    out = place.run("run", "--dry-run").out
+    assert out.startswith('1 Review\n    Look at it.\n    {"a": 1}\n  PASS (assumed)\n'), "what a step asks about"
 
 
 def test_reader_that_goes_away(tmp_path: Path) -> None:
@@ -309,13 +300,6 @@ def test_reader_that_goes_away(tmp_path: Path) -> None:
     assert steps.stderr
     assert "Traceback" not in steps.stderr.read()
     steps.stderr.close()
-
-
-def test_dry_run_shows_what_a_step_asks_about(tmp_path: Path) -> None:
-    quiet = [{"go": "COMPLETE", "says": ""}]
-    place = Place(tmp_path, program({"1": ask("COMPLETE", block='{"a": 1}', edges=quiet)}))
-    out = place.run("run", "--dry-run").out
-    assert out.startswith('1 Review\n    Look at it.\n    {"a": 1}\n  PASS (assumed)\n')
 
 
 @pytest.mark.parametrize(

@@ -201,38 +201,27 @@ def test_signal_between_steps_leaves_nothing_to_decide(tmp_path: Path) -> None:
 
 
 @LINUX
-def test_status_of_a_run_under_way_does_not_advise_to_end_it(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell(HANG, "COMPLETE")}))
-    runner = place.start("run")
-    place.wait_for("ready")
-    leader, _ = pids(place)
-    status = place.run("status").out
-    assert "RUNNING at 1" in status
-    assert f"Its command is running (pid {leader}).\n" in status
-    assert not re.search(r"\b(end|stop) it\b|still runs", status)
-    runner.send_signal(signal.SIGINT)
-    runner.communicate(timeout=20)
-
-
-@LINUX
 def test_killed_runner_leaves_a_command_that_is_found_again(tmp_path: Path) -> None:
     place = Place(
         tmp_path, program({"1": shell(f"echo run >> runs; test $(wc -l < runs) = 2 && exit; {HANG}", "COMPLETE")})
     )
     runner = place.start("run")
     place.wait_for("ready")
-    kill(runner)
     leader, child = pids(place)
+    status = place.run("status").out
+    assert "RUNNING at 1" in status
+    assert f"Its command is running (pid {leader}).\n" in status
+    assert not re.search(r"\b(end|stop) it\b|still runs", status), "it does not advise to end it"
+    kill(runner)
     assert not is_gone(leader)
     status = place.run("status").out
     assert f"still runs (pid {leader})" in status
     assert "--assume" not in status
     assert status.splitlines()[-1] == f"  {place.script} resume --rerun-interrupted"
     assert json.loads(place.run("status", "--json").out)["pid"] == leader
-    undecided, assumed = place.run("resume"), place.run("resume", "--assume", "pass")
-    assert (undecided.code, assumed.code) == (75, 2)
-    assert f"still runs (pid {leader})" in undecided.err
-    assert f"still runs (pid {leader})" in assumed.err
+    for words, code in (((), 75), (("--assume", "pass"), 2)):
+        undecided = place.run("resume", *words)
+        assert (undecided.code, f"still runs (pid {leader})" in undecided.err) == (code, True)
     assert place.walk() == []
     done = place.run("resume", "--rerun-interrupted")
     assert done.code == 0

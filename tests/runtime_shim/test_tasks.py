@@ -55,18 +55,14 @@ def test_tool_gets_its_arguments_as_json_and_gives_its_result(tmp_path: Path) ->
     assert '"n": 1.50' in place.text("request"), "numbers stay as they were written"
 
 
-@pytest.mark.parametrize(("command", "code"), [("true", 0), ("echo x; exit 1", 1), ("yes", 1)])
-def test_result_of_a_tool_may_be_empty_and_its_failure_has_none(tmp_path: Path, command: str, code: int) -> None:
+def test_result_of_a_tool_may_be_empty_and_its_failure_has_none(tmp_path: Path) -> None:
     place = Compiled(tmp_path, TOOL)
-    assert place.run("run", "--agent", "echo a", "--tool", f"github={command}").code == code
-    assert place.slots()["found"] == ("" if code == 0 else None)
-
-
-def test_tool_without_a_command_is_answered_by_hand(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, TOOL)
-    waiting = place.run("run", "--agent", "echo a")
-    assert (waiting.code, waiting.last) == (75, "rdc: WAITING 1 Step 1")
-    assert "--tool github=COMMAND" in waiting.err
+    for command, code in {"true": 0, "echo x; exit 1": 1, "yes": 1}.items():
+        assert place.run("run", "--agent", "echo a", "--tool", f"github={command}").code == code
+        assert place.slots()["found"] == ("" if code == 0 else None)
+    waits = place.run("run", "--agent", "echo a")
+    assert (waits.code, waits.last) == (75, "rdc: WAITING 1 Step 1")
+    assert "--tool github=COMMAND" in waits.err
     assert place.run("answer", "1", "by hand").code == 0
     assert place.run("resume").last == "rdc: COMPLETE found by hand"
 
@@ -392,25 +388,18 @@ def test_a_step_has_a_time_of_its_own_which_the_operators_replaces(tmp_path: Pat
     assert place.run("resume").code == 1
 
 
-def test_only_the_step_with_a_time_expires(tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", ["answer 1 pass", "goto 2"])
+def test_only_the_step_with_a_time_expires_although_no_call_has_shown_it(tmp_path: Path, call: str) -> None:
     place = waiting(tmp_path, table_of({"1": ask("2"), "2": ask("COMPLETE", expire=60)}))
     place.later(1e6)
-    assert place.run("answer", "1", "pass").code == 0
-    assert place.run("resume").last == "rdc: WAITING 2 Review"
-    place.later(61)
-    assert place.run("resume").last == "rdc: STOP gave up"
-
-
-@pytest.mark.parametrize("call", ["answer", "goto"])
-def test_a_question_expires_although_no_call_has_shown_it(tmp_path: Path, call: str) -> None:
-    place = waiting(tmp_path, table_of({"1": ask("2"), "2": ask("COMPLETE", expire=60)}))
-    place.later(1e6)
-    assert place.run(*{"answer": ("answer", "1", "pass"), "goto": ("goto", "2")}[call]).code == 0
+    assert "WAITING at 1" in place.run("status").out
+    assert codes(place, call) == [0]
     place.later(50)
     assert "WAITING at 2" in place.run("status").out
     place.later(61)
     assert "expired after 1 min" in place.run("status").out
     assert place.run("answer", "2", "pass").code == 2
+    assert place.run("resume").last == "rdc: STOP gave up"
 
 
 @pytest.mark.parametrize("bad", ["STOP", "COMPLETE", "2"])

@@ -98,9 +98,9 @@ VALUES = program(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("given", "code", "a", "b"),
-    [
+def test_values_of_a_command(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, VALUES)
+    for given, code, a, b in (
         ("printf 'A=1\\nB<<E\\nx\\n\\ny\\nE\\nA= 2=' > $1", 0, " 2=", "x\n\ny"),
         ("true", 0, None, None),
         ("echo A=1 > $1; false", 1, "1", None),
@@ -110,13 +110,10 @@ VALUES = program(
         ("(printf A=; head -c 65537 /dev/zero | tr '\\0' x) > $1", 1, None, None),
         ("rm $1; ln -s /etc/passwd $1", 1, None, None),
         ("rm $1", 0, None, None),
-    ],
-)
-def test_values_of_a_command(tmp_path: Path, given: str, code: int, a: str | None, b: str | None) -> None:
-    place = Compiled(tmp_path, VALUES)
-    (tmp_path / "give").write_text(given + "\n")
-    result = place.run("run")
-    assert (result.code, place.slots()) == (code, {"a": a, "b": b}), result.err
+    ):
+        (tmp_path / "give").write_text(given + "\n")
+        result = place.run("run")
+        assert (result.code, place.slots()) == (code, {"a": a, "b": b}), result.err
 
 
 def test_values_are_given_with_an_assumed_outcome(tmp_path: Path) -> None:
@@ -204,14 +201,12 @@ def test_texts_are_filled_in_one_pass(tmp_path: Path) -> None:
     assert place.text("prompt") == "<a> is [<b>{1.1}<a>], b is none"
 
 
-@pytest.mark.parametrize(
-    "content", [b"\n", b"A=x\n\n", b"A=\0\n", b"A=\xff\n", b"A", b"A <<E\nE\n", b"=1\n", b"A<<E\nx\nF"]
-)
-def test_malformed_values_are_refused(content: bytes) -> None:
+def test_malformed_values_are_refused() -> None:
     assert read_output(b"A=x\nA<<E\nE", ["A"]) == {"A": ""}
     assert read_output(b"", ["A"]) == {}
-    with pytest.raises(ValueError):  # noqa: PT011 (each has its own words)
-        read_output(content, ["A"])
+    for content in (b"\n", b"A=x\n\n", b"A=\0\n", b"A=\xff\n", b"A", b"A <<E\nE\n", b"=1\n", b"A<<E\nx\nF"):
+        with pytest.raises(ValueError):  # noqa: PT011 (each has its own words)
+            read_output(content, ["A"])
 
 
 NASTY = {

@@ -145,10 +145,8 @@ def test_a_retry_reopens_the_failed_step_and_names_who_did(place: Place) -> None
     assert place("run").code == 1
     (place.folder / "allowed").touch()
     again = place("retry", "--by", "alice", "--note", "made it")
-    assert (again.code, again.err.splitlines()[0]) == (
-        75,
-        "rdc: running a again after FAIL of a, executor: exit code 3",
-    ), again
+    assert again.code == 75
+    assert again.err.startswith("rdc: running a again after FAIL of a, executor: exit code 3\n")
     assert "by alice: made it" in place("status").out
     kinds = [event["event_type"] for event in place.record("events")]
     assert (kinds.count("WorkflowStepFailed"), kinds.count("WorkflowResumed")) == (1, 1)
@@ -214,26 +212,20 @@ def begun_with(place: Place, executor: str) -> CommandResult:
     return place("run", "--human", "--executor", f'{lines}; [ "$RDC_STEP" = b ] || {{ {executor}; }}')
 
 
-def test_what_an_executor_does_to_the_records_is_undone(place: Place) -> None:
+def test_what_an_executor_does_to_the_records_is_undone_and_no_link_is_followed(place: Place) -> None:
     assert begun_with(place, 'echo "[]" > artifacts.json; rm drrs.json; echo "{" | tee tool_results.json').code == 0
-    (folder,) = place.folder.glob(".rdc/*/run-*")
-    found = read_records(folder)
-    assert [one["path"] for one in found["artifacts"]] == ["out/a.md", "out/b.md"]
-    assert (found["drrs"], found["tool_results"]) == ([], [])
-
-
-def test_a_link_in_place_of_the_records_is_not_followed(place: Place) -> None:
+    assert [one["path"] for one in place.record("artifacts")] == ["out/a.md", "out/b.md"]
+    assert (place.record("drrs"), place.record("tool_results")) == ([], [])
     (place.folder / "elsewhere").mkdir()
+    assert place("reset").code == 0
     assert begun_with(place, 'd=$PWD; cd ..; rm -r "$d"; ln -s ../../elsewhere "$d"').code == 0
     assert list((place.folder / "elsewhere").iterdir()) == []
-    (folder,) = place.folder.glob(".rdc/*/run-*")
-    assert read_records(folder)["manifest"]["status"] == "completed"
+    assert place.record("manifest")["status"] == "completed"
 
 
 def test_what_is_in_the_driver_of_the_records_is_named_and_nothing_is_left_undecided(place: Place) -> None:
     done = begun_with(place, "rm artifacts.json; mkdir -p artifacts.json/x")
-    assert done.code == 2
-    assert "artifacts.json: " in done.err
+    assert (done.code, "artifacts.json: " in done.err) == (2, True)
     assert "READY" in place("status").out
     (driver,) = place.folder.glob(".rdc/*/run-*/artifacts.json")
     (driver / "x").rmdir()

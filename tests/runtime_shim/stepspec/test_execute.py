@@ -112,15 +112,12 @@ def test_step_without_executor_is_put_to_a_person(tmp_path: Path) -> None:
     assert place.run("resume", "--state-dir", "s").last == "rdc: COMPLETE all done"
 
 
-@pytest.mark.parametrize(
-    ("answers", "code"), [("pass\n", 0), ("draft fail\n", 1), ('{"draft": "no"}', 1), ("x y\n", 2)]
-)
-def test_answers_of_a_file(tmp_path: Path, answers: str, code: int) -> None:
+def test_answers_of_a_file(tmp_path: Path) -> None:
     place = compiled(tmp_path, EXECUTE)
-    (tmp_path / "answers").write_text(answers)
-    assert place.run("run", "--answers", "answers").code == code
-    if code != 2:
-        assert "answers" in place.records()[-1]
+    for answers, code in {"x y\n": 2, "pass\n": 0, "draft fail\n": 1, '{"draft": "no"}': 1}.items():
+        (tmp_path / "answers").write_text(answers)
+        assert place.run("run", "--answers", "answers").code == code
+        assert code == 2 or "answers" in place.records()[-1]
 
 
 def test_person_at_the_terminal_decides(tmp_path: Path) -> None:
