@@ -81,10 +81,6 @@ def test_the_called_command(tmp_path: Path) -> None:
     ("command", "word"),
     [
         ("echo ok", "OK"),
-        ("echo OK; echo ' REJECT '", "ambiguous"),
-        ("echo OK; echo 'Verdict: REJECT '", "REJECT"),
-        ("echo OK and REJECT", "ambiguous"),
-        ("echo BOOKS", "none"),
         ("echo OK; exit 3", "failed"),
         ("printf ' \\n\\t '", "failed"),
         ("printf 'OK\\377'", "ambiguous"),
@@ -93,7 +89,6 @@ def test_the_called_command(tmp_path: Path) -> None:
         ("cat > /dev/null; (sleep 60 &) ; echo OK", "OK"),
     ],
 )
-@pytest.mark.share(2)
 def test_how_an_answer_becomes_a_word(tmp_path: Path, command: str, word: str) -> None:
     place = Compiled(tmp_path, program(node("1", agent("x" * 300_000, "OK", "REJECT"))))
     result = place.run("run", "--agent", command)

@@ -172,11 +172,6 @@ def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
     assert "hunter2" not in place.run("resume", "--logs", TOKEN="a", KEY="b").err
 
 
-def test_a_command_knows_its_step(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": {**shell('echo "$RDC_STEP|$RDC_TITLE"', "COMPLETE"), "title": 'Do "it"'}}))
-    assert place.run("run").out == '1|Do "it"\n'
-
-
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
 def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
     commands = compiled(node("1", sh("touch x; exit 3"), edge("2", "pass"), edge("STOP")), node("2", sh("touch y")))

@@ -17,31 +17,21 @@ from runtime_shim.values.fitting import unfit
 WORDS = ("APPROVED", "REJECTED", "NOT APPROVED", "Done", "+1")
 
 
-@pytest.mark.parametrize(
-    ("answer", "word"),
-    [
-        ("All good.\nAPPROVED", "APPROVED"),
-        ("APPROVED\nREJECTED", "ambiguous"),
-        ("REJECTED\n\nas I said", "REJECTED"),
-        ("**APPROVED**.", "APPROVED"),
-        ("UNAPPROVED or APPROVEDLY", "none"),
-        ("APPROVED_BY me", "none"),
-        ("NOT APPROVED", "NOT APPROVED"),
-        ("APPROVED and APPROVED", "ambiguous"),
-        ("APPROVED or REJECTED?\nAPPROVED", "APPROVED"),
-        ("it is done", "none"),
-        ("it is Done", "ambiguous"),
-        ("it is rejected", "ambiguous"),
-        ("+1.", "+1"),
-        ("- **+1**", "+1"),
-        ("APPROVED\r\n", "APPROVED"),
-        ("ÄAPPROVED", "none"),
-        ("", "failed"),
-        (None, "failed"),
-    ],
-)
-def test_a_line_with_a_keyword_alone_decides(answer: str | None, word: str) -> None:
-    assert read_word(answer, Reading(WORDS))[0] == word
+def test_a_line_with_a_keyword_alone_decides() -> None:
+    """The last lines are as people and agents write them around a keyword."""
+    for word, answers in {
+        "APPROVED": ["All good.\nAPPROVED", "**APPROVED**.", "APPROVED or REJECTED?\nAPPROVED", "APPROVED\r\n"],
+        "REJECTED": ["REJECTED\n\nas I said", "APPROVED\nVerdict: REJECTED "],
+        "NOT APPROVED": ["NOT APPROVED"],
+        "+1": ["+1.", "- **+1**"],
+        "ambiguous": [
+            *("APPROVED\nREJECTED", "APPROVED\n REJECTED ", "APPROVED and APPROVED", "APPROVED and REJECTED"),
+            *("it is Done", "it is rejected"),
+        ],
+        "none": ["UNAPPROVED or APPROVEDLY", "APPROVED_BY me", "it is done", "ÄAPPROVED"],
+        "failed": ["", None],
+    }.items():
+        assert [read_word(answer, Reading(WORDS))[0] for answer in answers] == [word] * len(answers)
 
 
 def test_an_ambiguous_answer_has_a_reason() -> None:
@@ -53,22 +43,16 @@ def test_an_ambiguous_answer_has_a_reason() -> None:
         assert read_word(answer, Reading(WORDS))[1].partition(";")[0] == reason
 
 
-@pytest.mark.parametrize(
-    ("answer", "word"),
-    [
-        ("score 7\nPASSED", "PASSED"),
-        ("PASSED", "invalid"),
-        ("Score 7", "none"),
-        ("score 71", "invalid"),
-        ("PASSED and FAILED", "invalid"),
-        ("score 7\nPASSED and FAILED", "ambiguous"),
-        ("TASK_DONE", "TASK_DONE"),
-        ("TASK_DONE PASSED", "invalid"),
-    ],
-)
-def test_a_validation_comes_before_the_keyword_unless_that_is_excused(answer: str, word: str) -> None:
+def test_a_validation_comes_before_the_keyword_unless_that_is_excused() -> None:
     reading = Reading(("PASSED", "FAILED", "TASK_DONE"), r"SCORE \d", ("TASK_DONE",))
-    assert read_word(answer, reading)[0] == word
+    for word, answers in {
+        "PASSED": ["score 7\nPASSED"],
+        "TASK_DONE": ["TASK_DONE"],
+        "none": ["Score 7"],
+        "ambiguous": ["score 7\nPASSED and FAILED"],
+        "invalid": ["PASSED", "score 71", "PASSED and FAILED", "TASK_DONE PASSED"],
+    }.items():
+        assert [read_word(answer, reading)[0] for answer in answers] == [word] * len(answers)
 
 
 @pytest.mark.parametrize("pattern", ["(?i)(?m)^a$", "(?x) a # the letter", "(?m)^(a|b)$", "(?:a)"])
@@ -90,29 +74,26 @@ def test_the_entries_that_stop_a_step_are_named() -> None:
     assert joined_word(["none", "DONE"], deciding_nothing) == "none", "entries that decide nothing need no verdict"
 
 
-@pytest.mark.parametrize(
-    ("words", "check", "word"),
-    [
-        (["GOOD", "GOOD"], "all", "GOOD"),
-        (["GOOD", "FINE"], "all", "ambiguous"),
-        (["GOOD", "BAD", "WORSE"], "all", "BAD"),
-        (["GOOD", "none"], "all", "ambiguous"),
-        (["none", "none"], "all", "ambiguous"),
-        (["GOOD", "BAD", "none"], "all", "BAD"),
-        (["DONE", "DONE"], "all", "DONE"),
-        (["DONE", "GOOD"], "all", "ambiguous"),
-        (["DONE", "none"], "all", "ambiguous"),
-        (["DONE", "GOOD"], "any", "GOOD"),
-        (["BAD", "FINE", "GOOD"], "any", "FINE"),
-        (["none", "WORSE", "BAD"], "any", "WORSE"),
-        (["DONE", "none"], "any", "none"),
-        (["GOOD", "ambiguous", "invalid", "failed"], "any", "failed"),
-        (["GOOD", "ambiguous", "invalid"], "any", "invalid"),
-        (["BAD", "ambiguous"], "all", "ambiguous"),
-    ],
-)
-def test_the_words_of_entries_are_joined_by_index(words: list[str], check: str, word: str) -> None:
-    assert joined_word(words, Joining(check, ("BAD", "WORSE"), ("DONE",), decides=True)) == word
+def test_the_words_of_entries_are_joined_by_index() -> None:
+    for check, joined in {
+        "all": {
+            "GOOD": ["GOOD GOOD"],
+            "BAD": ["GOOD BAD WORSE", "GOOD BAD none"],
+            "DONE": ["DONE DONE"],
+            "ambiguous": ["GOOD FINE", "GOOD none", "none none", "DONE GOOD", "DONE none", "BAD ambiguous"],
+        },
+        "any": {
+            "GOOD": ["DONE GOOD"],
+            "FINE": ["BAD FINE GOOD"],
+            "WORSE": ["none WORSE BAD"],
+            "none": ["DONE none"],
+            "failed": ["GOOD ambiguous invalid failed"],
+            "invalid": ["GOOD ambiguous invalid"],
+        },
+    }.items():
+        joining = Joining(check, ("BAD", "WORSE"), ("DONE",), decides=True)
+        for word, entries in joined.items():
+            assert [joined_word(each.split(), joining) for each in entries] == [word] * len(entries)
 
 
 @pytest.mark.parametrize(

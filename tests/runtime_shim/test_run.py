@@ -52,19 +52,21 @@ def test_outcome_of_commands(tmp_path: Path) -> None:
 
 def test_environment_and_placeholders(tmp_path: Path) -> None:
     step = shell(
-        "echo {1.1} ${N} $RDC_ATTEMPT $RDC_STEP_INSTANCE $MINE é >> log; echo $RDC_RUN_ID >> log; pwd >> log",
-        "COMPLETE", title="Item {1.1}", variables={"RDC_STEP_INSTANCE": "N"}, placeholders={"{1.1}": "N"},
+        "echo {1.1} ${N} $RDC_ATTEMPT $RDC_STEP_INSTANCE $MINE é >> log; echo $RDC_RUN_ID >> log; pwd >> log;"
+        ' echo "$RDC_STEP|$RDC_TITLE" >> log',
+        "COMPLETE", title='Item "{1.1}"', variables={"RDC_STEP_INSTANCE": "N"}, placeholders={"{1.1}": "N"},
     )  # fmt: skip
     table = program({"{N}": step}, {"N": 3})
     table["nodes"]["COMPLETE"].update(message="did {N}", placeholders={"{N}": "N"})
     place = Place(tmp_path, table)
     result = place.run("run", MINE="kept", N="shell", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert result.last == "rdc: COMPLETE did 3"
-    first, run_id, cwd = place.text("log").splitlines()
+    first, run_id, cwd, step_and_title = place.text("log").splitlines()
+    assert step_and_title == '{N}|Item "3"'
     assert first == "3 shell 1 3 kept é"
     assert run_id == place.records()[0]["run"]
     assert Path(cwd).resolve() == tmp_path.resolve()
-    assert re.search(r"\{N\} Item 3 \S+ instance 3", result.err)
+    assert re.search(r'\{N\} Item "3" \S+ instance 3', result.err)
 
 
 def test_waits_answers_and_goes_on(tmp_path: Path) -> None:

@@ -80,25 +80,19 @@ def test_the_result_of_a_step(record: dict[str, Any], result: str, error: str | 
     assert "with a value" not in str(step)
 
 
-@pytest.mark.parametrize(
-    ("more", "result", "error", "code"),
-    [
+def test_the_result_of_a_run() -> None:
+    for more, result, error, code in (
         ({"condition": "complete"}, "success", None, 0),
         ({"condition": "stop", "message": "private"}, "failure", "stop", 2),
         ({"condition": "stop", "limited": 3}, "failure", "limit", 2),
         ({"condition": "stop", "spent": True}, "failure", "limit", 2),
         ({"condition": "stop", "outcome": "canceled"}, "cancellation", None, 0),
-    ],
-)
-def test_the_result_of_a_run(more: dict[str, Any], result: str, error: str | None, code: int) -> None:
-    _, run = spans_of(begin(), done("1", 1, **more))
-    assert (values(run)["cicd.pipeline.result"], values(run).get("error.type")) == (result, error)
-    assert (run.status.code, run.status.message, run.name) == (code, "", "RUN pay")
-
-
-def test_a_run_that_ends_at_its_start_has_a_span() -> None:
+    ):
+        _, run = spans_of(begin(), done("1", 1, **more))
+        assert (values(run)["cicd.pipeline.result"], values(run).get("error.type")) == (result, error)
+        assert (run.status.code, run.status.message, run.name) == (code, "", "RUN pay")
     [run] = spans_of(begin(condition="complete"))
-    assert (run.name, run.start_time_unix_nano) == ("RUN pay", run.end_time_unix_nano)
+    assert (run.name, run.start_time_unix_nano) == ("RUN pay", run.end_time_unix_nano), "it ended at its start"
 
 
 def test_times_are_those_of_the_records() -> None:
@@ -150,12 +144,9 @@ def test_a_retry_starts_another_part_of_the_run() -> None:
 
 
 def test_a_raised_limit_starts_another_part_of_the_run() -> None:
-    records = [
-        begin(),
-        done("1", 1, condition="stop", limited=1),
-        {"kind": "again", "condition": "ready", "time": at(5)},
-    ]
-    *_, second, run = spans_of(*records, done("2", 7, by="ann", condition="complete"))
+    again = {"kind": "again", "condition": "ready", "time": at(5)}
+    records = [begin(), done("1", 1, condition="stop", limited=1), again, done("2", 7, by="ann", condition="complete")]
+    *_, second, run = spans_of(*records)
     assert (second.name, second.parent_span_id) == ("2 Fine?", run.span_id)
 
 
