@@ -95,17 +95,15 @@ def test_how_an_answer_becomes_a_word(tmp_path: Path, command: str, word: str) -
     assert place.walk() == [f"1 {word}"], result.err
 
 
-DIGITS = "head -c 25000 /dev/zero | tr '\\0' 9 | sed 's/9/9 /g'; echo; echo OK"
-
-
 def test_search_for_a_pattern_that_takes_too_long_is_interrupted_or_given_up(tmp_path: Path) -> None:
+    digits = "head -c 25000 /dev/zero | tr '\\0' 9 | sed 's/9/9 /g'; echo; echo OK"
     place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation="[9 ]+[9 ]+:"))))
-    runner = place.start("run", "--agent", DIGITS)
+    runner = place.start("run", "--agent", digits)
     wait_until(lambda: place.text(".rdc/deploy/journal").count('"process"') == 2)
     assert ended(runner, signal.SIGTERM) == (130, "rdc: INTERRUPTED 1 Step 1")
     assert is_gone(place.records()[-1]["pid"])
     place.hook("from runtime_shim.tasks import agent\nagent.LONGEST_SEARCH = 1")
-    result = place.run("resume", "--rerun-interrupted", "--agent", DIGITS)
+    result = place.run("resume", "--rerun-interrupted", "--agent", digits)
     assert place.walk() == ["1 failed"], result.err
     assert "searching for its validation pattern: out of time" in result.err
 

@@ -75,19 +75,17 @@ def test_a_recipe_beats_a_command_of_its_name_and_takes_a_model(tmp_path: Path) 
     assert "--agent-model works only with claude-code, codex" in refused.last
 
 
-FAILS_ONCE = 'cat > /dev/null; echo "$RDC_STEP $RDC_ATTEMPT" >> calls; test "$(wc -l < calls)" -gt 1 && echo fine'
-
-
 def test_a_call_that_fails_is_made_again_after_a_pause_that_outlives_a_kill(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
     place.hook("import runtime_shim.tasks.calls\nruntime_shim.tasks.calls.FIRST_PAUSE = 1")
-    runner = place.start("run", "--agent", FAILS_ONCE, "--agent-retries", "1")
+    fails = 'cat > /dev/null; echo "$RDC_STEP $RDC_ATTEMPT" >> calls; test "$(wc -l < calls)" -gt 1 && echo fine'
+    runner = place.start("run", "--agent", fails, "--agent-retries", "1")
     wait_until(lambda: '"tried"' in place.text(".rdc/deploy/journal"))
     begun = time.monotonic()
     runner.kill()
     runner.communicate()
     assert '"state": "ready"' in place.run("status", "--json").out, "nothing is to be decided"
-    result = place.run("resume", "--agent", FAILS_ONCE, "--agent-retries", "1")
+    result = place.run("resume", "--agent", fails, "--agent-retries", "1")
     assert result.code == 0, result.err
     assert time.monotonic() - begun > 0.5
     assert place.text("calls").splitlines() == ["1 1", "1 2", "2 1"]

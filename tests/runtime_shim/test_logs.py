@@ -132,12 +132,6 @@ def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
     assert (events[0]["step"], events[1]["result"], events[1]["message"]) == ("2", "complete", "all done")
 
 
-def test_a_notice_tells_of_an_interruption(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("kill -INT $PPID; sleep 5", "COMPLETE")}))
-    assert place.run("run", "--notify", "cat > noticed").code == 130
-    assert json.loads(place.text("noticed"))["event"] == "run_interrupted"
-
-
 def test_a_notice_that_hangs_is_left_when_the_run_is_told_to_end(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
     process = place.start("run", "--notify", "touch begun; sleep 60")

@@ -175,12 +175,6 @@ def test_a_long_run_has_a_short_report() -> None:
 TWO = {"1": shell("echo one; exit 3", "COMPLETE", "2"), "2": ask("COMPLETE", question="yes/no")}
 
 
-def files(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """All files of a folder with their content and time."""
-    paths = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in paths}
-
-
 @pytest.mark.process
 def test_looking_changes_nothing_and_gives_the_same_bytes(tmp_path: Path) -> None:
     place = Place(tmp_path, program(TWO))
@@ -188,31 +182,25 @@ def test_looking_changes_nothing_and_gives_the_same_bytes(tmp_path: Path) -> Non
     times = [record["time"] for record in place.records() if record["kind"] in ("begin", "done", "entry")]
     assert (len(times), times) == (3, sorted(times))
     first = place.run("report").out
+    status = place.run("status").out.partition("\nWhat to do next:")[0]
     assert place.run("run", "--logs").code == 75
-    run = json.loads(place.run("history", "--json").out)[0]["run"]
-    before = files(tmp_path / ".rdc")
+    (one,) = json.loads(place.run("history", "--json").out)
+    run = one["run"]
+    assert (one["state"], one["version"], one["where"]) == ("complete", "this version", "all done")
+    assert place.run("history", run).out == status, "the history shows a run as the status did"
+    facts: Any = json.loads(place.run("history", run, "--json").out)
+    assert facts["next"] == []
+    assert facts["finished"][1]["started"] == facts["finished"][0]["time"]
+    assert re.fullmatch(r"run \S+, since [0-9: -]+ UTC", place.run("status").out.splitlines()[1])
+    paths = [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file()]
+    before = [(path, path.read_bytes(), path.stat().st_mtime_ns) for path in paths]
     again = [place.run("report", run).out for _ in range(2)]
     assert again == [first, first]
     assert "```text\none\n```" in first
     assert "**ann**: 2 Review **YES** after " in first
     for words in (("history",), ("history", run), ("history", run, "--json"), ("report", "--json"), ("status",)):
         assert place.run(*words).code == 0, words
-    assert files(tmp_path / ".rdc") == before
+    assert sorted(paths) == sorted(path for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
+    assert [(path, path.read_bytes(), path.stat().st_mtime_ns) for path in paths] == before
     refused = place.run("report", "../../x")
     assert (refused.code, "no run ../../x is here" in refused.last) == (2, True)
-
-
-@pytest.mark.process
-def test_history_shows_a_run_as_status_did(tmp_path: Path) -> None:
-    place = Place(tmp_path, program(TWO))
-    place.run("run", "--logs")
-    place.run("answer", "2", "no", "--by", "ann")
-    status = place.run("status").out.partition("\nWhat to do next:")[0]
-    place.run("run", "--logs")
-    (one,) = json.loads(place.run("history", "--json").out)
-    assert (one["state"], one["version"], one["where"]) == ("stop", "this version", "gave up")
-    assert place.run("history", one["run"]).out == status
-    facts: Any = json.loads(place.run("history", one["run"], "--json").out)
-    assert facts["next"] == []
-    assert facts["finished"][1]["started"] == facts["finished"][0]["time"]
-    assert re.fullmatch(r"run \S+, since [0-9: -]+ UTC", place.run("status").out.splitlines()[1])

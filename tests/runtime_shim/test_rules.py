@@ -124,12 +124,6 @@ def test_the_end_of_a_run_is_held_until_the_step_that_it_needs(tmp_path: Path) -
     assert "rule always was overridden for the end of the run" in ended.err
 
 
-def test_a_gate_that_needs_a_person_ignores_the_option_for_gates(tmp_path: Path) -> None:
-    rule = replace(BY_PERSON, opens=(Event("2", "approved"),), closes=())
-    place = Compiled(tmp_path, deploys(rule, second=Gate("2", text("Deploy?"))))
-    assert codes(place, "run --human", "approve --gate 2 --resume") == [75, 0]
-
-
 def test_a_run_is_either_a_mock_run_or_a_real_one_where_a_rule_needs_a_person(tmp_path: Path) -> None:
     asked = node("2", QUESTION, edge("3", "pass"), edge("STOP", "fail"))
     place = Compiled(tmp_path, program(asked, node("3", agent("Deploy it.")), rules=(BY_PERSON,)))
@@ -157,6 +151,9 @@ def test_only_a_person_answers_where_a_rule_needs_one(tmp_path: Path) -> None:
         assert (waits.code, waits.last) == (75, "rdc: WAITING 2 Step 2")
         assert place.run("answer", "2", "yes").code == 0
         assert place.run("resume", *words).code == 0
+    rule = replace(BY_PERSON, opens=(Event("2", "approved"),), closes=())
+    place = Compiled(tmp_path, deploys(rule, second=Gate("2", text("Deploy?"))))
+    assert codes(place, "run --human", "approve --gate 2 --resume") == [75, 0], "the option opens no such gate"
 
 
 def nested(*rules: Rule) -> Program:

@@ -28,11 +28,6 @@ def pids(place: Place) -> list[int]:
     return [int(place.wait_for(name)) for name in ("pid", "child")]
 
 
-def end_left_over(place: Place) -> None:
-    os.killpg(int(place.wait_for("pid")), signal.SIGKILL)
-    wait_until(lambda: all(is_gone(pid) for pid in pids(place)))
-
-
 def test_signal_ends_the_command_and_all_of_its_group(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo >> one", "2"), "2": shell(HANG, "COMPLETE")}))
     runner = place.start("run", "--events", "events")
@@ -257,7 +252,8 @@ def test_assumed_outcome(tmp_path: Path, assume: str) -> None:
     runner = place.start("run")
     place.wait_for("ready")
     kill(runner)
-    end_left_over(place)
+    os.killpg(int(place.wait_for("pid")), signal.SIGKILL)
+    wait_until(lambda: all(is_gone(pid) for pid in pids(place)))
     result = place.run("resume", "--assume", assume)
     assert result.code == (0 if assume == "pass" else 1)
     assert place.walk()[0] == f"1 {assume}"

@@ -185,22 +185,19 @@ QUESTIONS = program(
 )
 
 
-@pytest.mark.parametrize(
-    ("lines", "walk", "slots"),
-    [
+def test_questions_take_replies(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, QUESTIONS)
+    for lines, walk, slots in (
         ("yes\n\f A # b \nas A # b\n", ["c yes", "i pass", "s as <i>"], ("yes", "A # b", "as A # b")),
         ("s 2\nc YES\ni<<E\n\n \n\ta\n \nb\u2003\n\nE\n", ["c yes", "i pass", "s 2"], ("yes", "a\n \nb\u2003", "2")),
         ('{"c": ["yes"], "s": "Blue", "i": "x"}', ["c yes", "i pass", "s Blue"], ("yes", "x", "Blue")),
         ("no\n", ["c no"], ("no", None, None)),
         ("yes\r\ni \r\ns as \r\n", ["c yes", "i pass", "s as <i>"], ("yes", "", "as ")),
-    ],
-)
-def test_questions_take_replies(tmp_path: Path, lines: str, walk: list[str], slots: tuple[str | None, ...]) -> None:
-    place = Compiled(tmp_path, QUESTIONS)
-    (tmp_path / "answers").write_bytes(lines.encode())
-    result = place.run("run", "--answers", "answers")
-    assert place.walk() == walk, result.err
-    assert tuple(place.slots().values()) == slots
+    ):
+        (tmp_path / "answers").write_bytes(lines.encode())
+        result = place.run("run", "--answers", "answers")
+        assert place.walk() == walk, result.err
+        assert tuple(place.slots().values()) == slots
 
 
 def test_answers_that_cannot_be_meant_are_refused_first(tmp_path: Path) -> None:

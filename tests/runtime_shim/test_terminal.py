@@ -57,17 +57,14 @@ def test_keys_that_leave_a_question(tmp_path: Path, key: str, code: int, last: s
     assert place.run("answer", "1", "pass").code == 0, "it simply waits"
 
 
-@pytest.mark.parametrize(
-    ("title", "question", "text"),
-    [
-        ("Is it good?", "yes/no", "1 Is it good?"), ("Say so:", "pass/fail", "1 Say so:"),
-        ("Look.", "pass/fail", "1 Look."), ("Good", "yes/no", "1 Good:"),
-    ],
-)  # fmt: skip
-def test_question_has_no_mark_too_many(tmp_path: Path, title: str, question: str, text: str) -> None:
-    terminal = screen(Place(tmp_path, program({"1": ask("COMPLETE", title=title, question=question)})), "run")
-    talk(terminal, re.escape(f"\n{text} [{question}] "), "\x04")
-    assert terminal.close() == 75
+def test_question_has_no_mark_too_many(tmp_path: Path) -> None:
+    asked = [("Is it good?", "yes/no"), ("Say so:", "pass/fail"), ("Look.", "pass/fail"), ("Good", "yes/no")]
+    steps = {str(n): ask(str(n + 1), title=title, question=question) for n, (title, question) in enumerate(asked, 1)}
+    terminal = screen(Place(tmp_path, program({**steps, "5": shell("true", "COMPLETE")})), "run")
+    for n, (title, question) in enumerate(asked, 1):
+        mark = ":" if title == "Good" else ""
+        talk(terminal, re.escape(f"\n{n} {title}{mark} [{question}] "), "y\n")
+    assert terminal.close() == 0
 
 
 def test_prompt_of_a_command_is_shown_at_a_terminal_and_in_a_log(tmp_path: Path) -> None:

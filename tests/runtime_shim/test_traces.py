@@ -182,15 +182,6 @@ def test_each_part_of_a_long_run_is_sent_while_it_works(place: Path, collector: 
     assert process.wait(20) == 130
 
 
-@contextmanager
-def ending(process: Started) -> Iterator[Started]:
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
 def started(place: Path, collector: Collector, *words: str) -> Started:
     """Start the document in its own process, which a test can kill."""
     (place / "answers").write_text("2 yes\n")
@@ -204,10 +195,10 @@ def test_a_killed_run_sends_the_rest_after_it_is_resumed(place: Path, collector:
     assert traced(place, collector).code == 75
     assert collector.names == ["1 Count {{AMOUNT}}"]
     (place / "slow").touch()
-    with ending(started(place, collector, "resume", "--answers", "answers")) as process:
-        (place / "answers").write_text("2 yes\n")
-        wait_until((place / "started").exists)
-        os.kill(process.pid, signal.SIGKILL)
+    process = started(place, collector, "resume", "--answers", "answers")
+    wait_until((place / "started").exists)
+    process.kill()
+    process.wait()
     assert collector.names == ["1 Count {{AMOUNT}}"], "the answer is recorded, but not sent"
     (place / "slow").unlink()
     traced(place, collector, "resume", "--rerun-interrupted")

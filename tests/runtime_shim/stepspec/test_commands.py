@@ -166,7 +166,7 @@ def test_records_lie_where_the_operator_says(place: Place) -> None:
     assert read_records(folder / "history" / first)["manifest"]["status"] == "completed"
 
 
-def test_records_of_others_are_not_written_over(place: Place) -> None:
+def test_records_of_others_are_not_written_over_and_those_of_the_last_run_are_archived(place: Place) -> None:
     (place.folder / "manifest.json").write_text("[]", encoding="utf-8")
     for folder in ("allowed", "allowed/x", "."):
         done = place("run", "--run-dir", folder)
@@ -175,6 +175,14 @@ def test_records_of_others_are_not_written_over(place: Place) -> None:
     place("run")
     assert place("resume", "--run-dir", ".").code == 2
     assert (place.folder / "manifest.json").read_text() == "[]"
+    run = place.record("manifest")["run_id"]
+    place("reset")
+    assert place("run").code == 75
+    (archive,) = place.folder.glob(".rdc/*/history/*.files")
+    assert read_records(archive)["manifest"]["run_id"] == run
+    assert run in place("history").out
+    assert place("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
+    assert list(place.folder.glob(".rdc/*/history/*")) == []
 
 
 def test_outputs_are_copied_as_they_were_indexed(place: Place) -> None:
@@ -192,18 +200,6 @@ def test_outputs_are_copied_as_they_were_indexed(place: Place) -> None:
     (place.folder / "out").rmdir()
     (place.folder / "out").symlink_to("/tmp")
     assert "output out/a.md is outside the project" in place("outputs", "--from", "copies").err
-
-
-def test_a_new_run_archives_the_records_of_the_last_one(place: Place) -> None:
-    place("run")
-    run = place.record("manifest")["run_id"]
-    place("reset")
-    assert place("run").code == 75
-    (archive,) = place.folder.glob(".rdc/*/history/*.files")
-    assert read_records(archive)["manifest"]["run_id"] == run
-    assert run in place("history").out
-    assert place("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
-    assert list(place.folder.glob(".rdc/*/history/*")) == []
 
 
 def begun_with(place: Place, executor: str) -> CommandResult:
