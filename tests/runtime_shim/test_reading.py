@@ -19,7 +19,7 @@ WORDS = ("APPROVED", "REJECTED", "NOT APPROVED", "Done", "+1")
 
 def test_a_line_with_a_keyword_alone_decides() -> None:
     """The last lines are as people and agents write them around a keyword."""
-    for word, answers in {
+    answered: dict[str, list[str | None]] = {
         "APPROVED": ["All good.\nAPPROVED", "**APPROVED**.", "APPROVED or REJECTED?\nAPPROVED", "APPROVED\r\n"],
         "REJECTED": ["REJECTED\n\nas I said", "APPROVED\nVerdict: REJECTED "],
         "NOT APPROVED": ["NOT APPROVED"],
@@ -30,7 +30,8 @@ def test_a_line_with_a_keyword_alone_decides() -> None:
         ],
         "none": ["UNAPPROVED or APPROVEDLY", "APPROVED_BY me", "it is done", "ÄAPPROVED"],
         "failed": ["", None],
-    }.items():
+    }
+    for word, answers in answered.items():
         assert [read_word(answer, Reading(WORDS))[0] for answer in answers] == [word] * len(answers)
 
 
