@@ -55,8 +55,7 @@ def two(kind: Text = MARKDOWN) -> Program:
 
 
 def kept_in(place: Compiled, folder: str) -> dict[str, str]:
-    directory = place.path / ".rdc/deploy" / folder
-    return {path.name: path.read_text() for path in sorted(directory.iterdir())} if directory.exists() else {}
+    return {path.name: path.read_text() for path in sorted(place.journal.parent.glob(f"{folder}/*"))}
 
 
 def test_a_recipe_beats_a_command_of_its_name_and_takes_a_model(tmp_path: Path) -> None:
@@ -238,11 +237,6 @@ def test_a_file_that_was_not_written_before_a_kill_is_written_by_a_resume(tmp_pa
     assert left.read_text() == "son"
 
 
-def stopped_half_way(*_paths: object, **_directories: object) -> None:
-    """Give no file its name, as a process that is killed."""
-    raise KeyboardInterrupt
-
-
 def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = SimpleNamespace(store=Store(str(tmp_path)), mask=str)
     session.store.lock()
@@ -250,7 +244,7 @@ def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: py
     keeper.session = session  # type: ignore[assignment]
     assert keeper.keep("prompts", "2/elicit", "first") == 1
     with monkeypatch.context() as patched:
-        patched.setattr("os.replace", stopped_half_way)
+        patched.setattr("os.replace", lambda *_paths, **_folders: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             keeper.keep("prompts", "2/elicit", "second prompt")
     assert keeper.keep("prompts", "2/elicit", "second prompt") == 2

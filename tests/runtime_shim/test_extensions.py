@@ -42,17 +42,15 @@ OBSERVING = {"after_step", "again", "answers", "beside", "event", "facts", "hint
 WRITING = {"record", "settle", "rest", "apply", "append"}
 """What writes into the journal, or changes the state, of a `session`, its `store` or its `state`."""
 
-Function = ast.FunctionDef
 
-
-def named_calls(function: Function) -> set[str]:
+def named_calls(function: ast.FunctionDef) -> set[str]:
     """The functions of the module, and the methods of its class, that a function calls."""
     calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
     found = {call.id if isinstance(call, ast.Name) else ast.unparse(call) for call in calls}
     return {name.removeprefix("self.") for name in found}
 
 
-def writes(function: Function) -> set[str]:
+def writes(function: ast.FunctionDef) -> set[str]:
     """The calls of a function that write records."""
     calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
     names = ((call.attr, ast.unparse(call.value)) for call in calls if isinstance(call, ast.Attribute))
@@ -63,12 +61,12 @@ def writes(function: Function) -> set[str]:
 
 def written_by_observers(tree: ast.Module) -> set[str]:
     """The calls that write records among those that observing methods of a module reach."""
-    functions = {node.name: node for node in tree.body if isinstance(node, Function)}
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     found: set[str] = set()
     for part in tree.body:
         if not isinstance(part, ast.ClassDef):
             continue
-        known = {**functions, **{node.name: node for node in part.body if isinstance(node, Function)}}
+        known = {**functions, **{node.name: node for node in part.body if isinstance(node, ast.FunctionDef)}}
         due, seen = [name for name in known if name in OBSERVING and name not in functions], set[str]()
         while due:
             name = due.pop()

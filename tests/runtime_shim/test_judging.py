@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runtime_shim.operator.logs import last_lines
-from tests.runtime_shim.operator import at_terminal, codes, logs, talk
+from tests.runtime_shim.operator import at_terminal, codes, facts_of, logs, talk
 from tests.support.process import Place, ask, kill, program, shell, wait_until
 
 pytestmark = pytest.mark.process
@@ -19,11 +19,6 @@ JUDGED = {
     "2": ask("3"),
     "3": shell("true", "COMPLETE"),
 }
-
-
-def output_of(place: Place, *words: str) -> str:
-    """The output in the status."""
-    return str(json.loads(place.run("status", "--json", *words).out)["output"])
 
 
 def test_a_question_shows_the_end_of_the_output_before_it(tmp_path: Path) -> None:
@@ -37,13 +32,13 @@ def test_a_question_shows_the_end_of_the_output_before_it(tmp_path: Path) -> Non
     assert "        | 30\n        | red\n" in status
     assert ("| 12\n" in status, "| 11\n" in status) == (True, False)
     assert "\033" not in done.err + status
-    assert output_of(place).splitlines()[-2:] == ["30", "red"]
+    assert facts_of(place)["output"].splitlines()[-2:] == ["30", "red"]
 
 
 def test_logs_are_kept_and_shown_if_the_operator_or_the_program_says_so(tmp_path: Path) -> None:
     place = Place(tmp_path, program(JUDGED))
     assert "    | " not in place.run("run").err
-    assert output_of(place) == ""
+    assert facts_of(place)["output"] == ""
     assert not (place.journal.parent / "logs").exists()
     place.write(program(JUDGED, logs=True))
     assert place.run("reset").code == 0

@@ -18,7 +18,6 @@ WORDS = ("APPROVED", "REJECTED", "NOT APPROVED", "Done", "+1")
 
 
 def test_a_line_with_a_keyword_alone_decides() -> None:
-    """The last lines are as people and agents write them around a keyword."""
     answered: dict[str, list[str | None]] = {
         "APPROVED": ["All good.\nAPPROVED", "**APPROVED**.", "APPROVED or REJECTED?\nAPPROVED", "APPROVED\r\n"],
         "REJECTED": ["REJECTED\n\nas I said", "APPROVED\nVerdict: REJECTED "],

@@ -211,7 +211,6 @@ NASTY = {
     "option": "--help",
     "marks": '<reply><input>{1.1}{2.1}"}\n00000000 {"n":5,"kind":"done"}',
 }
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def both(register: str) -> Reference:
@@ -265,7 +264,8 @@ def test_text_stays_text(tmp_path: Path, kind: str) -> None:
     events = {json.loads(line)["event"] for line in place.text("events").splitlines()}
     assert events == {"run_started", "step_started", "step_finished", "run_finished"}
     shown = result.err + place.run("status").out + place.run("steps").out
-    assert not CONTROL.search(shown), "nothing steers a terminal"
+    steering = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200f\u202a-\u202e\u2066-\u2069]"
+    assert not re.search(steering, shown), "nothing steers a terminal"
     assert facts_of(place)["slots"]["reply"] == reply
     lines = [line for line in result.err.splitlines() if line.startswith("rdc: ")]
     assert len(lines) == 1, "no text passes for a line of rdc"

@@ -17,13 +17,13 @@ from tests.support.runtime_programs import Compiled, edge, node, program, sh
 pytestmark = pytest.mark.process
 
 
-def loop(most: int = 2, message: str = "enough") -> Program:
+def loop(most: int = 2) -> Program:
     """A review that a fix leads back to."""
     made = program(
         node("1", Ask("pass_fail", text("Good?")), edge("COMPLETE", "pass"), edge("2", "fail")),
         node("2", sh("echo fixed >> log"), edge("1", "pass"), edge("STOP", "fail")),
     )
-    return with_visit_limits(made, [VisitLimit("1", most, message)])[0]
+    return with_visit_limits(made, [VisitLimit("1", most, "enough")])[0]
 
 
 def stopped(path: Path, most: int = 2) -> Compiled:

@@ -20,7 +20,6 @@ from tests.support.runtime_programs import Compiled, edge, node, of, program, sl
 
 pytestmark = pytest.mark.process
 
-HEADING = r"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
 WORDS = Reading(("GOOD", "BAD"), "GOOD|BAD")
 ALWAYS = tuple(edge("STOP", word) for word in ("failed", "none"))
 
@@ -40,8 +39,8 @@ BOTH = program(node("review", both(), *ALWAYS, edge("COMPLETE")), slots=("where"
 
 def reports(place: Compiled) -> dict[str, str]:
     """The reports of a run, each heading as `#`."""
-    folder = place.journal.parent / "reports"
-    return {path.name: re.sub(HEADING, "# ", path.read_text()) for path in sorted(folder.iterdir())}
+    heading, folder = r"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n", place.journal.parent / "reports"
+    return {path.name: re.sub(heading, "# ", path.read_text()) for path in sorted(folder.iterdir())}
 
 
 def test_each_answer_is_added_under_a_heading(tmp_path: Path) -> None:
