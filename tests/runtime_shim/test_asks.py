@@ -105,8 +105,8 @@ def test_a_bad_value_of_no_step_leaves_the_question(tmp_path: Path) -> None:
     place.bundle()
     (tmp_path / "answers").write_text("nope\n", encoding="utf-8")
     refused = place.run("run", "--answers", "answers")
-    told = ["line 1 of answers", "1 needs a value for TICKET, or fail"]
-    assert (refused.code, refused.last.split(": ")[2:4]) == (2, told)
+    expected = ["line 1 of answers", "1 needs a value for TICKET, or fail"]
+    assert (refused.code, refused.last.split(": ")[2:4]) == (2, expected)
     assert codes(place, "resume", "answer 1 nope", "answer 1 OPS-1", "resume") == [75, 2, 0, 0]
 
 

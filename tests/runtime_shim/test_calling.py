@@ -213,8 +213,8 @@ def test_a_complete_run_leaves_its_last_output_as_a_file(tmp_path: Path) -> None
     assert place.run("run", "--agent", '[ "$RDC_STEP" = 1 ] && echo four || echo 1').code == 0
     status = place.run("status").out.splitlines()
     assert status[status.index("  outputs:") :][1:3] == ["    1: 4 bytes, draft 4 bytes", "    2: 1 byte"]
-    told = json.loads(place.run("status", "--json").out)["outputs"]
-    assert told[1] == {"step": "2", "label": "2", "names": {}, "bytes": 1}
+    outputs = json.loads(place.run("status", "--json").out)["outputs"]
+    assert outputs[1] == {"step": "2", "label": "2", "names": {}, "bytes": 1}
     left = tmp_path / ".rdc/deploy/deploy.md"
     assert left.read_text() == "1"
     left.write_text("changed by somebody")

@@ -156,8 +156,8 @@ def test_state_that_vanishes_while_a_question_is_shown(tmp_path: Path) -> None:
         "t.Session.announce = gone"
     )
     result = place.run("run")
-    told = "rdc: error: .rdc/deploy was removed or replaced during the run; 2 Review was not started"
-    assert (result.code, result.last) == (2, told)
+    message = "rdc: error: .rdc/deploy was removed or replaced during the run; 2 Review was not started"
+    assert (result.code, result.last) == (2, message)
 
 
 def test_git_takes_no_state(tmp_path: Path) -> None:

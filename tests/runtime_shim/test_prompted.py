@@ -116,19 +116,9 @@ def test_an_agent_answers_prompts_where_it_is_named(command: str, word: str, how
 
 def test_what_must_be_given_again_is_repeated(tmp_path: Path) -> None:
     place = Place(tmp_path, TWO)
-    words = (
-        "--agent",
-        "kill -INT $PPID; sleep 5",
-        "--logs",
-        "--log-limit",
-        "9k",
-        "--notify",
-        "cat > told",
-        "--as",
-        "b",
-    )
+    words = ("--agent", "kill -INT $PPID; sleep 5", "--logs", "--log-limit", "9k", "--notify", "cat > e", "--as", "b")
     done = place.run("run", *words)
-    assert (done.code, json.loads(place.text("told"))["event"]) == (130, "run_interrupted"), done.err
+    assert (done.code, json.loads(place.text("e"))["event"]) == (130, "run_interrupted"), done.err
     assert "resume --as b --log-limit 9k --agent 'kill -INT $PPID; sleep 5'\n" in done.err
     assert place.run("run", RDC_AGENT="echo pass").code == 75, "the environment alone names no agent for prompts"
     done = place.run("run", "--agent", "echo FAIL", "--as", "c")

@@ -393,9 +393,9 @@ def test_a_wrong_variable_is_one_notice_without_its_value(
     given = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, f"OTEL_{variable}": value}
     done = spawn("run", "pay.runbook.md", "run", "--answers", "answers", cwd=place, **given)
     assert (done.code, collector.tried, "hunter2" in done.err) == (0, 0, False)
-    told = f"OTEL_{variable} {notice}" if notice else f"127.0.0.1:{collector.port}: UnicodeEncodeError"
-    assert [line for line in done.err.splitlines() if "traces" in line] == [f"rdc: traces were not sent: {told}"]
-    assert done.err.splitlines()[-2:] == ["rdc: COMPLETE", f"rdc: traces were not sent: {told}"]
+    expected = f"OTEL_{variable} {notice}" if notice else f"127.0.0.1:{collector.port}: UnicodeEncodeError"
+    assert [line for line in done.err.splitlines() if "traces" in line] == [f"rdc: traces were not sent: {expected}"]
+    assert done.err.splitlines()[-2:] == ["rdc: COMPLETE", f"rdc: traces were not sent: {expected}"]
 
 
 # --- Collectors that are slow, busy or broken -------------------------------------------------------------------------

@@ -40,11 +40,13 @@ def test_state_of_another_document(tmp_path: Path) -> None:
     place = waiting(tmp_path, REVIEW)
     run = place.records()[0]["run"]
     place.write({**other_program(**{"3": shell("true", "COMPLETE")}), "source": "other.runbook.md"})
-    told = f"rdc: error: .rdc/deploy has a run of deploy.runbook.md ({run}), not of other.runbook.md; use --state-dir"
+    expected = (
+        f"rdc: error: .rdc/deploy has a run of deploy.runbook.md ({run}), not of other.runbook.md; use --state-dir"
+    )
     with unchanged(place):
         for words in (("run",), ("resume",), ("answer", "2", "pass"), ("status",)):
             refused = place.run(*words)
-            assert (refused.code, refused.last, "--adopt" in refused.err) == (2, told, False)
+            assert (refused.code, refused.last, "--adopt" in refused.err) == (2, expected, False)
             assert "deploy.py reset" in refused.err
         assert place.run("resume", "--adopt").code == 2, "a run of another document is never adopted"
     place.write({**REVIEW, "source": "moved.runbook.md"})
