@@ -196,9 +196,10 @@ def test_all_stages_share_the_limit_of_an_attempt(tmp_path: Path) -> None:
     place = compiled(
         tmp_path, stage("tool", subject="dig"), EXECUTE, stage("validation", "a", checks=("exists",)),
         tools=[{"name": "dig"}], retries=2,
-        config={"tools": {"dig": {"command": "test -e dug && sleep 0.6 || { touch dug; sleep 60; }"}},
+        config={"tools": {"dig": {"command": "echo >> dug; sleep $(sed -n $(grep -c ^ dug)p naps)"}},
                 "step_timeout_seconds": 1, "executor": "touch a; test $RDC_ATTEMPT = 3 || sleep 0.6"},
     )  # fmt: skip
+    (tmp_path / "naps").write_text("60\n0.5\n0\n")
     result = place.run("run")
     assert result.code == 0, result.err
     assert place.walk() == [
