@@ -274,6 +274,8 @@ def test_evidence_is_derived_and_completed() -> None:
     assert (second["id"], second["wlnk"], second["more"]) == ("ev-draft-1", 0.3, "x")
     assert (third["id"], third["wlnk"], third["date"]) == ("ev-draft-3", 1, "2026-01-01T00:00:00Z")
     assert third["valid_until"] == "2026-04-01T00:00:00Z"
+    named = whole_evidence([{"carrier_ref": "b"}, {"carrier_ref": "a"}], SPEC, "L1", NOW, ())
+    assert [one["carrier_ref"] for one in named] == ["b", "a"]
 
 
 @pytest.mark.parametrize(
