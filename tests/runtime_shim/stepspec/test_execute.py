@@ -148,6 +148,7 @@ def test_exit_code_and_what_is_handed_over_are_kept(tmp_path: Path) -> None:
         ("""echo '[{}, {"level": "L1"}]' > "$RDC_EVIDENCE_FILE" """, "bad RDC_EVIDENCE_FILE: the level L1 is below L2"),
         ('mkfifo "$RDC_DRR_FILE"', "bad RDC_DRR_FILE: it is not a regular file"),
         ('ln -s /etc/passwd "$RDC_DRR_FILE"', "bad RDC_DRR_FILE: it is not a regular file"),
+        ("head -c 99999999 /dev/zero > $RDC_DRR_FILE", "bad RDC_DRR_FILE: it is larger than"),
         ("head -c 1048577 /dev/zero > $RDC_DRR_FILE", "bad RDC_DRR_FILE: it is larger than 1,048,576"),
         ("printf '\\377' > $RDC_DRR_FILE", "bad RDC_DRR_FILE: it is not UTF-8"),
         ("kill -9 $$", "executor: killed by SIGKILL"),
