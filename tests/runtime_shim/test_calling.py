@@ -21,6 +21,7 @@ from runtime_shim.engine.state import Store
 from runtime_shim.io.whole_files import put
 from runtime_shim.tasks.exchange import Prompting
 from runtime_shim.values.artifact import write_out
+from tests.runtime_shim.operator import codes
 from tests.support.process import kill, wait_until
 from tests.support.runtime_programs import ORIGIN, Compiled, agent, edge, node, of, program, slot, stored
 
@@ -54,52 +55,36 @@ def two(kind: Text = MARKDOWN) -> Program:
 
 
 def kept_in(place: Compiled, folder: str) -> dict[str, str]:
-    directory = place.path / ".rdc/deploy" / folder
-    return {path.name: path.read_text() for path in sorted(directory.iterdir())} if directory.exists() else {}
-
-
-# --- Recipes ----------------------------------------------------------------------------------------------------------
+    return {path.name: path.read_text() for path in sorted(place.journal.parent.glob(f"{folder}/*"))}
 
 
 def test_a_recipe_beats_a_command_of_its_name_and_takes_a_model(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, two())
+    both = program(node("1", Ask("yes_no", text("Well?")), edge("2", "pass"), edge("STOP")), node("2", agent("x")))
+    place = Compiled(tmp_path, both)
     for name in ("claude", "claude-code"):
-        (tmp_path / name).write_text(f'#!/bin/sh\ncat > /dev/null; echo "{name}: $*"\n')
+        (tmp_path / name).write_text(f'#!/bin/sh\ncat > /dev/null; echo "{name}: $*"; echo yes\n')
         (tmp_path / name).chmod(0o755)
-    path = f"{tmp_path}:/usr/bin:/bin"
     words = ("run", "--agent", "claude-code", "--agent-model", "big one")
-    assert place.run(*words, PATH=path).code == 0
-    answer = "claude: -p --output-format text --permission-mode dontAsk --model big one"
-    assert kept_in(place, "answers") == {"1.1": answer, "2.1": answer}
+    assert place.run(*words, PATH=f"{tmp_path}:/usr/bin:/bin").code == 0
+    answer = "claude: -p --output-format text --permission-mode dontAsk --model big one\nyes"
+    assert kept_in(place, "answers") == {"1.1": answer, "2.1": answer}, "it answers questions too"
+    assert place.walk() == ["1 pass", "2 pass"]
     refused = place.run("run", "--agent", "echo x", "--agent-model", "big")
     assert refused.code == 2
     assert "--agent-model works only with claude-code, codex" in refused.last
 
 
-def test_an_agent_that_is_called_by_name_answers_questions_too(tmp_path: Path) -> None:
-    both = program(node("1", Ask("yes_no", text("Well?")), edge("2", "pass"), edge("STOP")), node("2", agent("x")))
-    place = Compiled(tmp_path, both)
-    (tmp_path / "claude").write_text("#!/bin/sh\ncat > /dev/null; echo yes\n")
-    (tmp_path / "claude").chmod(0o755)
-    assert place.run("run", "--agent", "claude-code", PATH=f"{tmp_path}:/usr/bin:/bin").code == 0
-    assert place.walk() == ["1 pass", "2 pass"]
-
-
-# --- Further attempts -------------------------------------------------------------------------------------------------
-
-FAILS_ONCE = 'cat > /dev/null; echo "$RDC_STEP $RDC_ATTEMPT" >> calls; test "$(wc -l < calls)" -gt 1 && echo fine'
-
-
 def test_a_call_that_fails_is_made_again_after_a_pause_that_outlives_a_kill(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
     place.hook("import runtime_shim.tasks.calls\nruntime_shim.tasks.calls.FIRST_PAUSE = 1")
-    runner = place.start("run", "--agent", FAILS_ONCE, "--agent-retries", "1")
+    fails = 'cat > /dev/null; echo "$RDC_STEP $RDC_ATTEMPT" >> calls; test "$(wc -l < calls)" -gt 1 && echo fine'
+    runner = place.start("run", "--agent", fails, "--agent-retries", "1")
     wait_until(lambda: '"tried"' in place.text(".rdc/deploy/journal"))
     begun = time.monotonic()
     runner.kill()
     runner.communicate()
     assert '"state": "ready"' in place.run("status", "--json").out, "nothing is to be decided"
-    result = place.run("resume", "--agent", FAILS_ONCE, "--agent-retries", "1")
+    result = place.run("resume", "--agent", fails, "--agent-retries", "1")
     assert result.code == 0, result.err
     assert time.monotonic() - begun > 0.5
     assert place.text("calls").splitlines() == ["1 1", "1 2", "2 1"]
@@ -133,9 +118,6 @@ def test_of_several_agents_only_those_that_failed_are_called_again(tmp_path: Pat
     assert place.slots() == {"all": "1_0\n\n1_1"}
 
 
-# --- Limits -----------------------------------------------------------------------------------------------------------
-
-
 def test_the_budget_of_calls_holds_over_resumes_and_a_larger_one_goes_on(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
     result = place.run("run", "--agent", "echo x", "--agent-calls", "1")
@@ -143,15 +125,10 @@ def test_the_budget_of_calls_holds_over_resumes_and_a_larger_one_goes_on(tmp_pat
     assert result.last == (
         "rdc: STOP 2: the budget of 1 agent calls is spent; raise it with `resume --agent-calls NUMBER`"
     )
-    assert place.run("resume", "--agent", "echo x").code == 1
-    assert place.run("resume", "--agent", "echo x", "--agent-calls", "2").code == 0
+    assert codes(place, "resume --agent 'echo x'", "resume --agent 'echo x' --agent-calls 2") == [1, 0]
     assert place.walk() == ["1 pass", "2 pass"]
-
-
-def test_further_attempts_count_too(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, two())
     result = place.run("run", "--agent", "echo x >> calls; false", "--agent-calls", "1", "--agent-retries", "5")
-    assert (result.code, place.text("calls")) == (1, "x\n")
+    assert (result.code, place.text("calls")) == (1, "x\n"), "further attempts count too"
 
 
 def test_the_operator_says_how_long_a_call_may_take(tmp_path: Path) -> None:
@@ -163,23 +140,18 @@ def test_the_operator_says_how_long_a_call_may_take(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 8
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--agent-timeout", "soon"), "--agent-timeout 'soon': expected a time such as 90s, 30m, 24h or 7d"),
-        (("--agent-retries", "x"), "--agent-retries 'x': expected a number, at least 0"),
-        (("--agent-calls", "0"), "--agent-calls '0': expected a number, at least 1"),
-        (("--expire", "0h"), "--expire '0h': expected a time such as 90s, 30m, 24h or 7d"),
-        (("--break", "7"), "--break '7': there is no such step; `steps` lists the steps"),
-    ],
-)
-def test_what_is_no_limit_is_refused(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    result = Compiled(tmp_path, two()).run("run", "--agent", "echo x", *words)
-    assert (result.code, result.last) == (2, f"rdc: error: {message}")
-    assert not (tmp_path / ".rdc/deploy/journal").exists()
-
-
-# --- Mock runs -------------------------------------------------------------------------------------------------------
+def test_what_is_no_limit_is_refused(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, two())
+    for option, given, message in (
+        ("--agent-timeout", "soon", "expected a time such as 90s, 30m, 24h or 7d"),
+        ("--agent-retries", "x", "expected a number, at least 0"),
+        ("--agent-calls", "0", "expected a number, at least 1"),
+        ("--expire", "0h", "expected a time such as 90s, 30m, 24h or 7d"),
+        ("--break", "7", "there is no such step; `steps` lists the steps"),
+    ):
+        result = place.run("run", "--agent", "echo x", option, given)
+        assert (result.code, result.last) == (2, f"rdc: error: {option} {given!r}: {message}")
+    assert not place.journal.exists()
 
 
 def test_a_file_of_mocks_answers_and_nothing_is_called(tmp_path: Path) -> None:
@@ -193,14 +165,9 @@ def test_a_file_of_mocks_answers_and_nothing_is_called(tmp_path: Path) -> None:
     assert place.slots()["last output"] == "a draft: good"
     assert not (tmp_path / "called").exists()
     assert kept_in(place, "prompts")["2.1"] == "Improve: First draft.\nSecond line."
-
-
-def test_what_a_file_of_mocks_lacks_names_the_step(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, two())
     (tmp_path / "mock.json").write_text('{"agents": {"1": ["x"]}}')
     result = place.mocked("run")
-    assert result.code == 2
-    assert result.last == "rdc: error: 2: mock.json has no answer number 1 under agents: 2"
+    assert (result.code, result.last) == (2, "rdc: error: 2: mock.json has no answer number 1 under agents: 2")
     (tmp_path / "mock.json").write_text('{"agents": {"2": ["y"]}}')
     assert place.mocked("resume").code == 0
     assert not (tmp_path / "mock.json.calls").exists(), "the journal counts"
@@ -241,14 +208,15 @@ def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path, words:
         assert "1%2Fprompt.1" in kept_in(place, "answers"), "no name of a step makes a folder"
 
 
-# --- What is left -----------------------------------------------------------------------------------------------------
-
-
 def test_a_complete_run_leaves_its_last_output_as_a_file(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
-    assert place.run("run", "--agent", "echo one").code == 0
+    assert place.run("run", "--agent", '[ "$RDC_STEP" = 1 ] && echo four || echo 1').code == 0
+    status = place.run("status").out.splitlines()
+    assert status[status.index("  outputs:") :][1:3] == ["    1: 4 bytes, draft 4 bytes", "    2: 1 byte"]
+    outputs = json.loads(place.run("status", "--json").out)["outputs"]
+    assert outputs[1] == {"step": "2", "label": "2", "names": {}, "bytes": 1}
     left = tmp_path / ".rdc/deploy/deploy.md"
-    assert left.read_text() == "one"
+    assert left.read_text() == "1"
     left.write_text("changed by somebody")
     assert place.run("resume").code == 0
     assert left.read_text() == "changed by somebody", "it is written once"
@@ -262,25 +230,11 @@ def test_a_complete_run_leaves_its_last_output_as_a_file(tmp_path: Path) -> None
 def test_a_file_that_was_not_written_before_a_kill_is_written_by_a_resume(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two(of("j", slot("draft"))))
     assert place.run("run", "--agent", "echo son").code == 0
-    journal, left = tmp_path / ".rdc/deploy/journal", tmp_path / ".rdc/deploy/deploy.json"
+    left = tmp_path / ".rdc/deploy/deploy.json"
     left.unlink()
-    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-1]))
+    place.journal.write_text("".join(place.journal.read_text().splitlines(keepends=True)[:-1]))
     assert place.run("resume").code == 0
     assert left.read_text() == "son"
-
-
-def test_status_tells_what_was_put_out(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, two())
-    place.run("run", "--agent", '[ "$RDC_STEP" = 1 ] && echo four || echo 1')
-    status = place.run("status").out.splitlines()
-    assert status[status.index("  outputs:") :][1:3] == ["    1: 4 bytes, draft 4 bytes", "    2: 1 byte"]
-    facts = json.loads(place.run("status", "--json").out)
-    assert facts["outputs"][1] == {"step": "2", "label": "2", "names": {}, "bytes": 1}
-
-
-def stopped_half_way(*_paths: object, **_directories: object) -> None:
-    """Give no file its name, as a process that is killed."""
-    raise KeyboardInterrupt
 
 
 def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +244,7 @@ def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: py
     keeper.session = session  # type: ignore[assignment]
     assert keeper.keep("prompts", "2/elicit", "first") == 1
     with monkeypatch.context() as patched:
-        patched.setattr("os.replace", stopped_half_way)
+        patched.setattr("os.replace", lambda *_paths, **_folders: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             keeper.keep("prompts", "2/elicit", "second prompt")
     assert keeper.keep("prompts", "2/elicit", "second prompt") == 2
@@ -314,9 +268,6 @@ def test_an_artifact_that_cannot_be_written_leaves_the_old(tmp_path: Path, monke
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("plan.md", "old")]
 
 
-# --- Waiting ----------------------------------------------------------------------------------------------------------
-
-
 def test_a_run_waits_behind_a_breakpoint_also_after_a_kill(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
     runner = place.start("run", "--agent", "sleep 60", "--break", "1")
@@ -329,38 +280,27 @@ def test_a_run_waits_behind_a_breakpoint_also_after_a_kill(tmp_path: Path) -> No
 
 
 def test_a_breakpoint_of_a_step_holds_where_the_step_is_left(tmp_path: Path) -> None:
+    """Whatever the names of the steps within it say."""
     steps = program(
-        node("2/elicit", agent("a"), edge("2"), group="2"),
-        node("2", agent("b"), edge("2a"), group="2"),
-        node("2a", agent("c"), edge("3"), group="2"),
-        node("3", agent("d")),
+        node("2/elicit", agent("a"), edge("2a~2"), group="2"),
+        node("2a~2", agent("b"), edge("7c"), group="2"),
+        node("7c", agent("c"), edge("test"), group="2"),
+        node("test", agent("d"), edge("tests")),
+        node("tests", agent("e")),
         groups=(Group("2", text("Step 2"), text(""), "step", "", ORIGIN),),
     )
     place = Compiled(tmp_path, steps)
-    assert place.run("run", "--agent", "echo x", "--break", "2").code == 75
-    assert place.walk() == ["2/elicit pass", "2 pass", "2a pass"]
+    words = ("--agent", "echo x")
+    assert place.run("run", *words, "--break", "2", "--break", "test").last == "rdc: WAITING test Step test"
+    assert place.walk() == ["2/elicit pass", "2a~2 pass", "7c pass"]
+    assert place.run("resume", *words).last == "rdc: WAITING tests Step tests"
+    assert place.run("resume", *words).code == 0
+    other = ("--state-dir", "other")
     assert (
-        place.run("run", "--agent", "echo x", "--break", "2/elicit", "--break", "2a", "--state-dir", "other").code == 75
+        place.run("run", *words, "--break", "2/elicit", "--break", "7c", *other).last == "rdc: WAITING 2a~2 Step 2a~2"
     )
-    resumed = place.run("resume", "--agent", "echo x", "--state-dir", "other")
-    assert (resumed.code, resumed.last) == (75, "rdc: WAITING 3 Step 3")
-
-
-def test_a_breakpoint_holds_in_steps_that_names_of_steps_do_not_say(tmp_path: Path) -> None:
-    steps = program(
-        node("1", agent("a"), edge("1a~2"), group="1"),
-        node("1a~2", agent("b"), edge("7c"), group="1"),
-        node("7c", agent("c"), edge("test"), group="1"),
-        node("test", agent("d"), edge("tests")),
-        node("tests", agent("e")),
-        groups=(Group("1", text("One"), text(""), "step", "", ORIGIN),),
-    )
-    place = Compiled(tmp_path, steps)
-    assert (
-        place.run("run", "--agent", "echo x", "--break", "1", "--break", "test").last == "rdc: WAITING test Step test"
-    )
-    assert place.run("resume", "--agent", "echo x").last == "rdc: WAITING tests Step tests"
-    assert place.run("resume", "--agent", "echo x").code == 0
+    resumed = place.run("resume", *words, *other)
+    assert (resumed.code, resumed.last) == (75, "rdc: WAITING test Step test")
 
 
 def test_a_run_goes_on_below_no_other_texts_than_it_was_begun_with(tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ from compiler.ir.tasks import Ask, Gate, Parallel, Tool, Value
 from compiler.ir.texts import text
 from runtime_shim.editions import EDITIONS
 from runtime_shim.operator.current import AGENTS, FOR_A_PERSON
+from tests.runtime_shim.operator import at_terminal, codes, unchanged, waiting
+from tests.runtime_shim.operator import facts_of as status
 from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, stage
-from tests.support.process import LOOP, Place, Screen, Table, ask, kill, shell
+from tests.support.process import LOOP, Place, Table, ask, kill, shell
 from tests.support.process import program as table_of
 from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot, stored
 
@@ -26,14 +28,6 @@ pytestmark = pytest.mark.process
 
 
 DEPLOY = table_of({"1": shell("echo built", "2"), "2": ask("3"), "3": shell("echo installed", "COMPLETE")})
-
-
-def status(place: Place, *words: str, **variables: str) -> Table:
-    """The status as data."""
-    result = place.run("status", "--json", *words, cwd=place.path, **variables)
-    assert result.code == 0, result.err
-    found: Table = json.loads(result.out)
-    return found
 
 
 def current(place: Place, *words: str, **variables: str) -> Table:
@@ -48,49 +42,36 @@ def facts(step: Table, *keys: str) -> list[Any]:
     return [step[key] for key in keys]
 
 
-# --- The current step of each kind ------------------------------------------------------------------------------------
-
-
-def test_a_command_is_for_rdc(tmp_path: Path) -> None:
-    place = Place(tmp_path, DEPLOY)
+def test_a_command_is_for_rdc_and_a_question_for_a_person(tmp_path: Path) -> None:
+    question = ask("3", prompt="Look at it.\n\nBoth pages.", block="/a\n/b")
+    steps = {"1": shell("echo built", "2"), "2": question, "3": ask("COMPLETE", items=["One", "Two"])}
+    place = Place(tmp_path, table_of(steps))
     found = current(place)
     assert facts(found, "step", "title", "kind", "by", "command") == ["1", "Work", "shell", "rdc", "echo built"]
     assert facts(found, "replies", "entries", "log", "attempt", "form") == [[], [], "", 1, False]
     assert status(place)["at"] == "0:1"
-
-
-def test_a_question_is_for_a_person_with_its_whole_text_and_its_replies(tmp_path: Path) -> None:
-    place = Place(tmp_path, table_of({"1": ask("COMPLETE", prompt="Look at it.\n\nBoth pages.", block="/a\n/b")}))
+    place.run("goto", "2")
     found = current(place)
     assert facts(found, "kind", "by", "replies", "form") == ["ask", "person", ["pass", "fail"], True]
     assert found["text"] == "Look at it.\n\nBoth pages.\n\n/a\n/b"
+    assert current(place, "--agent", "echo PASS")["by"] == "rdc", "the agent answers it"
+    place.run("goto", "3")
+    assert facts(current(place), "by", "form") == ["person", False], "a list needs more than a form"
 
 
-def test_a_question_that_an_agent_answers_is_for_rdc(tmp_path: Path) -> None:
-    place = Place(tmp_path, table_of({"1": ask("COMPLETE")}))
-    assert current(place)["by"] == "person"
-    assert current(place, "--agent", "echo PASS")["by"] == "rdc"
-
-
-def test_a_checklist_needs_more_than_a_form(tmp_path: Path) -> None:
-    place = Place(tmp_path, table_of({"1": ask("COMPLETE", items=["One", "Two"])}))
-    assert facts(current(place), "by", "form") == ["person", False]
-
-
-def test_a_question_for_a_value_shows_what_it_takes(tmp_path: Path) -> None:
+def test_a_question_shows_what_it_takes_with_the_values_of_the_run(tmp_path: Path) -> None:
     value = Value("REGION", "choice", ("eu", "us"))
-    ends = edge("COMPLETE", "pass", stored("REGION")), edge("STOP", "fail")
-    place = Compiled(tmp_path, program(node("1", Ask("value", text("Where?"), value=value), *ends), slots=("REGION",)))
+    select = Ask("select", text("Which?"), options=(of("host ", slot("HOST")), text("none")))
+    place = Compiled(tmp_path, program(
+        node("1", agent("Name a host."), edge("2", None, stored("HOST"))),
+        node("2", Ask("value", text("Where?"), value=value), edge("3", "pass", stored("REGION")), edge("STOP", "fail")),
+        node("3", select), slots=("HOST", "REGION"),
+    ))  # fmt: skip
+    assert place.run("run", "--agent", "echo web1").code == 75
     found = current(place)
     assert facts(found, "kind", "by", "replies", "outputs") == ["ask", "person", ["eu", "us", "fail"], ["REGION"]]
     assert found["asks"] == {"name": "REGION", "type": "choice", "options": ["eu", "us"]}
-
-
-def test_options_have_the_values_of_the_run(tmp_path: Path) -> None:
-    select = Ask("select", text("Which?"), options=(of("host ", slot("HOST")), text("none")))
-    steps = node("1", agent("Name a host."), edge("2", None, stored("HOST"))), node("2", select)
-    place = Compiled(tmp_path, program(*steps, slots=("HOST",)))
-    assert place.run("run", "--agent", "echo web1").code == 75
+    assert place.run("answer", "2", "eu").code == 0
     assert current(place)["replies"] == ["host web1", "none"]
 
 
@@ -105,19 +86,14 @@ def test_a_gate_is_for_a_person_unless_a_rule_wants_one_in_a_terminal(tmp_path: 
 
 
 def test_a_prompt_is_for_the_agent_unless_a_command_answers_it(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, program(node("1", agent("Write it.\n\nAll of it.", kind="writer"))))
+    first = node("1", agent("Write it.\n\nAll of it.", kind="writer"), edge("2", None, stored("DRAFT")))
+    place = Compiled(tmp_path, program(first, node("2", agent(of("Review ", slot("DRAFT")))), slots=("DRAFT",)))
     found = current(place)
-    assert facts(found, "kind", "by", "replies", "form") == ["agent", "agent", ["-"], False]
+    assert facts(found, "kind", "by", "replies", "form", "outputs") == ["agent", "agent", ["-"], False, ["DRAFT"]]
     assert found["text"] == "Write it.\n\nAll of it."
     assert current(place, "--agent-for", "writer=cat")["by"] == "rdc"
     assert current(place, "--agent-for", "inline=cat")["by"] == "agent"
     assert current(place, RDC_AGENT="cat")["by"] == "rdc"
-
-
-def test_a_prompt_has_the_context_and_the_outputs_before_it(tmp_path: Path) -> None:
-    steps = node("1", agent("First."), edge("2", None, stored("DRAFT"))), node("2", agent(of("Review ", slot("DRAFT"))))
-    place = Compiled(tmp_path, program(*steps, slots=("DRAFT",)))
-    assert current(place)["outputs"] == ["DRAFT"]
     assert place.run("step", "1", "--agent", "printf 'a draft'").code == 0
     assert current(place)["text"] == "Review a draft"
 
@@ -186,17 +162,14 @@ def test_a_held_run_takes_no_reply(tmp_path: Path) -> None:
     assert (found["state"], *facts(found["current"], "by", "replies", "form")) == ("held", "person", [], False)
 
 
-def test_there_is_no_current_step_before_the_start_and_after_the_end(tmp_path: Path) -> None:
+def test_there_is_no_current_step_before_the_start_after_the_end_or_of_another_version(tmp_path: Path) -> None:
     place = Place(tmp_path, table_of({"1": shell("true", "COMPLETE")}))
     found = status(place)
     assert (found["state"], found["current"], found["at"]) == ("none", None, "")
     place.run("run")
     found = status(place)
     assert (found["state"], found["current"], found["at"]) == ("complete", None, "1:COMPLETE")
-
-
-def test_the_current_step_of_another_version_is_unknown(tmp_path: Path) -> None:
-    place = Place(tmp_path, DEPLOY)
+    place.write(DEPLOY)
     assert place.run("run").code == 75
     place.write(table_of({"1": shell("echo built", "2"), "2": ask("3"), "3": shell("echo other", "COMPLETE")}))
     found = status(place, "--adopt")
@@ -204,9 +177,9 @@ def test_the_current_step_of_another_version_is_unknown(tmp_path: Path) -> None:
 
 
 def test_attempts_are_counted(tmp_path: Path) -> None:
-    place = Place(tmp_path, LOOP)
-    place.hook("import os\nos.environ['ONCE'] = '1'")
-    place.write({**LOOP, "nodes": {**LOOP["nodes"], "1": {**LOOP["nodes"]["1"], "command": "kill -9 $PPID"}}})
+    place = Place(
+        tmp_path, {**LOOP, "nodes": {**LOOP["nodes"], "1": {**LOOP["nodes"]["1"], "command": "kill -9 $PPID"}}}
+    )
     place.run("run")
     place.run("resume", "--assume", "fail")
     assert current(place)["attempt"] == 2
@@ -239,70 +212,53 @@ def test_each_finished_step_has_the_path_of_its_log(tmp_path: Path) -> None:
     assert Path(archived["finished"][0]["log"]).read_text() == "built\n"
 
 
-# --- Calls that are only for the current step -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("at", ["0:1", "2:2", "1:3", "1:", ":2", "2", "", "1:2 ", "1:2\n\x1b[2J", "9:nope"])
-def test_a_call_for_another_place_changes_nothing(tmp_path: Path, at: str) -> None:
-    place = Place(tmp_path, DEPLOY)
-    assert place.run("run").code == 75
-    before = place.journal.read_bytes()
-    for words in (("step", "2"), ("step", "1"), ("answer", "2", "pass")):
-        refused = place.run(*words, "--at", at)
-        assert refused.code == 2
-        assert refused.last.endswith(" is not the current step; the run is at 1:2 Review")
-        assert refused.last.isprintable()
-    assert place.journal.read_bytes() == before
+def test_a_call_for_another_place_changes_nothing(tmp_path: Path) -> None:
+    place = waiting(tmp_path, DEPLOY)
+    with unchanged(place):
+        for at in ("0:1", "2:2", "1:3", "1:", ":2", "2", "", "1:2 ", "1:2\n\x1b[2J", "9:nope"):
+            for words in (("step", "2"), ("step", "1"), ("answer", "2", "pass")):
+                refused = place.run(*words, "--at", at)
+                assert (refused.code, refused.last.isprintable()) == (2, True)
+                assert refused.last.endswith(" is not the current step; the run is at 1:2 Review")
 
 
 def test_a_call_that_is_repeated_changes_nothing(tmp_path: Path) -> None:
     place = Place(tmp_path, DEPLOY)
-    place.run("open")
-    assert place.run("step", "1", "--at", "0:1").code == 0
-    before = place.journal.read_bytes()
-    again = place.run("step", "1", "--at", "0:1")
+    assert codes(place, "open", "step 1 --at 0:1") == [0, 0]
+    with unchanged(place):
+        again = place.run("step", "1", "--at", "0:1")
     assert (again.code, again.last) == (2, "rdc: error: 0:1 is not the current step; the run is at 1:2 Review")
-    assert place.journal.read_bytes() == before
     assert place.run("answer", "2", "pass", "--at", "1:2", "--resume").code == 0, "the rest of the call may move"
-    before = place.journal.read_bytes()
-    over = place.run("answer", "2", "pass", "--at", "1:2")
+    with unchanged(place):
+        over = place.run("answer", "2", "pass", "--at", "1:2")
     assert (over.code, over.last) == (2, "rdc: error: 1:2 is not the current step; the run is over: COMPLETE all done")
-    assert place.journal.read_bytes() == before
 
 
 def test_a_loop_returns_to_a_step_but_not_to_a_place(tmp_path: Path) -> None:
     edges = [{"on": "pass", "go": "1", "says": ""}, {"on": "fail", "go": "STOP", "says": ""}]
     place = Place(tmp_path, table_of({"1": shell("echo x >> log", "2"), "2": {**ask("1"), "edges": edges}}))
-    place.run("open")
-    assert place.run("step", "1", "--at", "0:1").code == 0
-    assert place.run("answer", "2", "pass", "--at", "1:2").code == 0
-    assert place.run("step", "1", "--at", "0:1").code == 2
-    assert place.run("step", "1", "--at", "2:1").code == 0
+    calls = ("open", "step 1 --at 0:1", "answer 2 pass --at 1:2", "step 1 --at 0:1", "step 1 --at 2:1")
+    assert codes(place, *calls) == [0, 0, 0, 2, 0]
     assert place.text("log") == "x\nx\n"
 
 
 def test_retries_happen_in_one_call(tmp_path: Path) -> None:
     place = Place(tmp_path, LOOP)
-    place.run("open")
-    assert place.run("step", "1", "--at", "0:1").code == 1
+    assert codes(place, "open", "step 1 --at 0:1") == [0, 1]
     assert place.text("log") == "1\n2\n3\n"
 
 
 def test_a_gate_is_approved_only_at_its_place(tmp_path: Path) -> None:
     gate = node("1", Gate("g", text("Publish?")), edge("COMPLETE", "approved"), edge("STOP", "rejected"))
     place = Compiled(tmp_path, program(gate))
-    place.run("open")
-    assert place.run("approve", "--gate", "1", "--at", "1:1").code == 2
-    assert place.run("approve", "--gate", "1", "--at", "0:1").code == 0
+    assert codes(place, "open", "approve --gate 1 --at 1:1", "approve --gate 1 --at 0:1") == [0, 2, 0]
 
 
-@pytest.mark.parametrize("rounds", [4, pytest.param(20, marks=pytest.mark.soak)])
-def test_two_calls_with_one_place_run_a_step_once(rounds: int, tmp_path: Path) -> None:
-    for number in range(rounds):
+def test_two_calls_with_one_place_run_a_step_once(tmp_path: Path) -> None:
+    for number in range(4):
         folder = tmp_path / str(number)
         folder.mkdir()
-        place = Place(folder, DEPLOY)
-        place.write(table_of({"1": shell("echo x >> log", "2"), "2": ask("COMPLETE")}))
+        place = Place(folder, table_of({"1": shell("echo x >> log", "2"), "2": ask("COMPLETE")}))
         place.run("open")
         calls = [place.start("step", "1", "--at", "0:1") for _ in range(2)]
         codes = sorted(call.wait(30) for call in calls)
@@ -312,15 +268,11 @@ def test_two_calls_with_one_place_run_a_step_once(rounds: int, tmp_path: Path) -
 
 
 def test_a_call_after_an_expiry_is_for_another_place(tmp_path: Path) -> None:
-    place = Place(tmp_path, DEPLOY)
-    assert place.run("run", "--expire", "1h").code == 75
+    place = waiting(tmp_path, DEPLOY, "--expire", "1h")
     place.later(7200)
-    before = place.journal.read_bytes()
-    assert place.run("answer", "2", "pass", "--at", "1:2").code == 2
-    assert place.journal.read_bytes() == before
+    with unchanged(place):
+        assert place.run("answer", "2", "pass", "--at", "1:2").code == 2
 
-
-# --- Calls that are only for people -----------------------------------------------------------------------------------
 
 DECISIONS = [
     ("answer", "2", "pass"),
@@ -351,35 +303,28 @@ def guarded() -> Program:
 
 
 @pytest.mark.parametrize("variable", AGENTS)
-@pytest.mark.parametrize("words", DECISIONS, ids=" ".join)
-def test_an_agent_decides_nothing_for_people(tmp_path: Path, words: tuple[str, ...], variable: str) -> None:
+def test_an_agent_decides_nothing_for_people(tmp_path: Path, variable: str) -> None:
     place = Compiled(tmp_path, guarded())
     assert place.run("run").code == 75
-    before = place.journal.read_bytes()
-    refused = place.run(*words, cwd=tmp_path, **{variable: "x"})
-    assert (refused.code, refused.last) == (2, f"rdc: error: {FOR_A_PERSON}")
-    assert place.journal.read_bytes() == before
+    with unchanged(place):
+        for words in DECISIONS:
+            refused = place.run(*words, cwd=tmp_path, **{variable: "x"})
+            assert (words, refused.code, refused.last) == (words, 2, f"rdc: error: {FOR_A_PERSON}")
     assert not (tmp_path / ".rdc/deploy/history").exists()
-
-
-def test_an_agent_at_a_terminal_is_not_asked(tmp_path: Path) -> None:
-    place = Place(tmp_path, DEPLOY)
-    screen = Screen([str(place.script), "run"], place.path, {**place.environment(), "AI_AGENT": "1"})
-    screen.expect("WAITING 2")
-    assert screen.close() == 75
 
 
 def test_an_agent_names_no_command_that_answers_for_a_person(tmp_path: Path) -> None:
     place = Place(tmp_path, DEPLOY)
     assert place.run("run", "--agent", "echo PASS", AI_AGENT="1").code == 75
-    assert place.run("resume", "--agent", "echo PASS").code == 0
-
-
-def test_an_agent_may_try_answers(tmp_path: Path) -> None:
-    place = Place(tmp_path, DEPLOY)
+    screen = at_terminal(place, "resume", AI_AGENT="1")
+    screen.expect("WAITING 2")
+    assert screen.close() == 75, "it is not asked at a terminal either"
     (tmp_path / "answers").write_text("2 fail\n")
-    assert place.run("run", "--dry-run", "--answers", "answers", cwd=tmp_path, AI_AGENT="1").code in (0, 1)
-    assert not place.journal.exists()
+    tried = place.run("run", "--dry-run", "--answers", "answers", cwd=tmp_path, AI_AGENT="1")
+    assert tried.out.endswith("The run would end: STOP gave up\n"), "it may try answers"
+    assert place.run("answer", "2", "pass", CLAUDECODE="").code == 0, "an empty variable is no agent"
+    assert place.walk() == ["1 pass", "2 pass"]
+    assert codes(place, "resume", "run --agent 'echo PASS'") == [0, 0]
 
 
 def test_an_agent_may_look_run_steps_and_answer_its_own(tmp_path: Path) -> None:
@@ -391,20 +336,11 @@ def test_an_agent_may_look_run_steps_and_answer_its_own(tmp_path: Path) -> None:
     assert place.run("answer", "2", "done", AI_AGENT="1").last == "rdc: error: no step is waiting for an answer"
 
 
-def test_an_empty_variable_is_no_agent(tmp_path: Path) -> None:
-    place = Place(tmp_path, DEPLOY)
-    assert place.run("run").code == 75
-    assert place.run("answer", "2", "pass", CLAUDECODE="").code == 0
-
-
 def test_a_compiled_program_refuses_too(tmp_path: Path) -> None:
     place = Compiled(tmp_path, guarded())
     place.bundle(operator="full")
     assert place.run("run", PYTHONPATH="").code == 75
     assert place.run("answer", "2", "pass", PYTHONPATH="", AI_AGENT="1").last == f"rdc: error: {FOR_A_PERSON}"
     assert place.run("step", "2", "--at", "0:1", PYTHONPATH="").code == 2
-
-
-def test_the_editions_with_agents_and_contracts_have_it() -> None:
     found = {name for name, edition in EDITIONS.items() if "operator.current.CurrentStep" in edition.extensions}
     assert found == {"agents", "stepspec"}

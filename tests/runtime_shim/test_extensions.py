@@ -23,24 +23,16 @@ KINDS = dict.fromkeys(
 )
 
 
-def test_each_method_that_is_called_is_listed() -> None:
+def test_each_method_that_is_called_is_listed_and_takes_these_values() -> None:
     called = {name for path in FOLDER.rglob("*.py") for name in CALLED.findall(path.read_text(encoding="utf-8"))}
     assert called <= {*LISTED}
     assert {*LISTED} - called == {"from_caller"}, "it is called before there is a session"
-
-
-def test_extensions_take_the_values_of_each_listed_method() -> None:
-    for kind, (name, listed) in product(KINDS, LISTED.items()):
-        method = getattr(kind, name, None)
-        if method is None:
-            continue
-        taken = [each for each in inspect.signature(method).parameters if each != "self"]
-        assert len(taken) == len(listed.split(", ") if listed else []), (kind, name, taken)
-
-
-def test_a_list_without_a_method_would_be_found() -> None:
     assert LISTED["condition_after"] == "move, before, stand"
     assert {name for kind in KINDS for name in vars(kind)} >= {*LISTED}
+    for kind, (name, listed) in product(KINDS, LISTED.items()):
+        if method := getattr(kind, name, None):
+            taken = [each for each in inspect.signature(method).parameters if each != "self"]
+            assert len(taken) == len(listed.split(", ") if listed else []), (kind, name, taken)
 
 
 # --- Observers cannot write records: what is shown of a run never changes where it stands -----------------------------
@@ -50,17 +42,15 @@ OBSERVING = {"after_step", "again", "answers", "beside", "event", "facts", "hint
 WRITING = {"record", "settle", "rest", "apply", "append"}
 """What writes into the journal, or changes the state, of a `session`, its `store` or its `state`."""
 
-Function = ast.FunctionDef
 
-
-def named_calls(function: Function) -> set[str]:
+def named_calls(function: ast.FunctionDef) -> set[str]:
     """The functions of the module, and the methods of its class, that a function calls."""
     calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
     found = {call.id if isinstance(call, ast.Name) else ast.unparse(call) for call in calls}
     return {name.removeprefix("self.") for name in found}
 
 
-def writes(function: Function) -> set[str]:
+def writes(function: ast.FunctionDef) -> set[str]:
     """The calls of a function that write records."""
     calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
     names = ((call.attr, ast.unparse(call.value)) for call in calls if isinstance(call, ast.Attribute))
@@ -71,12 +61,12 @@ def writes(function: Function) -> set[str]:
 
 def written_by_observers(tree: ast.Module) -> set[str]:
     """The calls that write records among those that observing methods of a module reach."""
-    functions = {node.name: node for node in tree.body if isinstance(node, Function)}
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     found: set[str] = set()
     for part in tree.body:
         if not isinstance(part, ast.ClassDef):
             continue
-        known = {**functions, **{node.name: node for node in part.body if isinstance(node, Function)}}
+        known = {**functions, **{node.name: node for node in part.body if isinstance(node, ast.FunctionDef)}}
         due, seen = [name for name in known if name in OBSERVING and name not in functions], set[str]()
         while due:
             name = due.pop()
@@ -90,9 +80,6 @@ def written_by_observers(tree: ast.Module) -> set[str]:
 def test_observers_write_no_records() -> None:
     for name in NAMES:
         assert name.startswith("engine.") or written_by_observers(tree_of(name)) == set(), name
-
-
-def test_an_observer_that_writes_a_record_would_be_found() -> None:
     text = """
 class Some(Extension):
     def facts(self, state): return {}
@@ -101,4 +88,4 @@ class Some(Extension):
     def _tell(self, event): moved(self.session)
 def moved(session): session.record({"kind": "done"})
 """
-    assert written_by_observers(ast.parse(text)) == {"session.record"}
+    assert written_by_observers(ast.parse(text)) == {"session.record"}, "it would be found"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler.ir.program import Input, Variable
+from tests.runtime_shim.operator import at_terminal, codes, talk
 from tests.support.process import Place, Screen, ask, program, shell
 from tests.support.runtime_programs import Compiled, node, sh
 from tests.support.runtime_programs import program as compiled_program
@@ -30,19 +31,17 @@ def place(tmp_path: Path) -> Compiled:
 
 
 def test_missing_inputs_are_asked_for_at_a_terminal(place: Compiled) -> None:
-    screen = Screen([str(place.script), "run"], place.path, place.environment())
+    screen = at_terminal(place)
     assert "\x1b[31m" not in screen.expect("version: What to [^\n]*release\nversion: ")
     screen.type("one\n")
-    screen.expect(r"it does not match \[0-9\.\]\+\nversion: ")
-    screen.type("1.5\n")
-    screen.expect(r"where \(one of blue, green; default blue\): ")
-    screen.type("red\n")
-    screen.expect("it must be one of blue, green\n")
-    screen.type("\n")
-    screen.expect(r"note \(optional\): ")
-    screen.type("\n")
+    talk(screen, r"it does not match \[0-9\.\]\+\nversion: ", "1.5\n")
+    talk(screen, r"where \(one of blue, green; default blue\): ", "red\n", "it must be one of blue, green\n", "\n")
+    talk(screen, r"note \(optional\): ", "\n")
     assert screen.close() == 0
     assert place.text("got") == "1.5|blue|unset\n"
+    screen = at_terminal(place, "run", "--input", "version=2")
+    assert screen.close() == 0
+    assert "where" not in screen.seen, "nothing is asked where nothing is missing"
 
 
 @pytest.fixture
@@ -67,24 +66,20 @@ def texts(tmp_path: Path) -> Compiled:
     ],
 )
 def test_a_text_takes_all_lines_that_are_pasted(typed: str, body: str, texts: Compiled) -> None:
-    screen = Screen([str(texts.script), "run"], texts.path, texts.environment())
-    screen.expect(r"body \(several lines; end with an empty line\): ")
-    screen.type(typed)
-    screen.expect(r"title \(optional\): ")
-    screen.type("T\n")
+    screen = at_terminal(texts)
+    talk(screen, r"body \(several lines; end with an empty line\): ", typed, r"title \(optional\): ", "T\n")
     assert screen.close() == 0
     assert texts.text("got") == f"{body}|T"
 
 
-def test_an_empty_line_typed_after_a_while_ends_a_text(texts: Compiled) -> None:
-    screen = Screen([str(texts.script), "run"], texts.path, texts.environment())
-    screen.expect("empty line")
-    for line in ("one\n", "two\n", "\n"):
-        screen.type(line)
-        screen.expect(line.strip() or "title")
-    screen.type("\n")
+def test_an_empty_line_typed_after_a_while_ends_a_text_and_only_a_text_may_be_empty(texts: Compiled) -> None:
+    screen = at_terminal(texts)
+    talk(screen, "empty line", "one\n", "one", "two\n", "two", "\n", "title", "\n")
     assert screen.close() == 0
     assert texts.text("got") == "one\ntwo|"
+    assert texts.run("run", "--input", "body=").code == 0
+    assert texts.text("got") == "|"
+    assert "input body: a value is required" in texts.run("run").last
 
 
 @pytest.mark.parametrize("key", ["", "\x03"])
@@ -99,45 +94,28 @@ def test_lines_that_are_pasted_never_reach_the_shell(key: str, texts: Compiled, 
     assert not (place.path / "canary").exists()
 
 
-def test_nothing_is_asked_where_nothing_is_missing(place: Compiled) -> None:
-    screen = Screen([str(place.script), "run", "--input", "version=2"], place.path, place.environment())
-    assert screen.close() == 0
-    assert "where" not in screen.seen
-
-
 @pytest.mark.parametrize(("key", "code", "last"), [("\x04", 2, "version"), ("\x03", 130, "INTERRUPTED")])
 def test_who_gives_no_input_begins_no_run(key: str, code: int, last: str, place: Compiled) -> None:
     screen = Screen([str(place.script), "run"], place.path, place.environment())
-    screen.expect("release\nversion: ")
-    screen.type(key)
+    talk(screen, "release\nversion: ", key)
     screen.expect(f"{last}[^\n]*\n")
     assert screen.close() == code
     assert not place.journal.exists()
 
 
-def test_without_a_terminal_nothing_is_asked(place: Compiled) -> None:
-    assert "input version: a value is required" in place.run("run").last
-
-
-@pytest.mark.parametrize(("given", "got"), [("@note.txt", "of a file"), ("@@note.txt", "@note.txt"), ("@@", "@")])
-def test_an_at_sign_names_a_file_and_two_are_a_text(given: str, got: str, place: Compiled) -> None:
+def test_an_at_sign_names_a_file_and_two_are_a_text(place: Compiled) -> None:
     (place.path / "note.txt").write_text("of a file\n", encoding="utf-8")
-    done = place.run("run", "--input", "version=2", "--input", f"note={given}")
-    assert place.text("got").rstrip("\n") == f"2|blue|{got}", done.err
-
-
-def test_an_at_sign_before_no_file_names_the_input_and_the_escape(place: Compiled) -> None:
     refused = place.run("run", "--input", "version=2", "--input", "note=@types/node")
     assert refused.code == 2
     assert "input note: the file types/node does not exist" in refused.last
     assert refused.last.endswith("--input note=@@types/node")
-    assert place.run("run", "--input", "version=2", "--input", "note=@@types/node").code == 0
-    assert place.text("got").rstrip("\n") == "2|blue|@types/node"
+    for given, got in {"@note.txt": "of a file", "@@note.txt": "@note.txt", "@@": "@", "@@a/b": "@a/b"}.items():
+        done = place.run("run", "--input", "version=2", "--input", f"note={given}")
+        assert place.text("got").rstrip("\n") == f"2|blue|{got}", done.err
 
 
-@pytest.mark.parametrize(
-    ("lines", "got"),
-    [
+def test_a_file_of_inputs_may_be_lines(place: Compiled) -> None:
+    for lines, got in (
         ("version=1.5\n", "1.5|blue|unset"),
         ("# of today\n\nversion=1.5\r\nwhere=green", "1.5|green|unset"),
         ("version=2\nnote=it's  -x: 'fine' # no comment\n", "2|blue|it's  -x: 'fine' # no comment"),
@@ -151,42 +129,27 @@ def test_an_at_sign_before_no_file_names_the_input_and_the_escape(place: Compile
         ("version=2\nnote=it's\n", "2|blue|it's"),
         ('version=2\nnote=""\n', "2|blue|"),
         ('version=2\nnote<<END\n"kept"\nEND\n', '2|blue|"kept"'),
-    ],
-)
-def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) -> None:
-    (place.path / "inputs.txt").write_text(lines, encoding="utf-8", newline="")
-    done = place.run("run", "--inputs", "inputs.txt")
-    assert place.text("got").rstrip("\n") == got, done.err
+    ):
+        (place.path / "inputs.txt").write_text(lines, encoding="utf-8", newline="")
+        done = place.run("run", "--inputs", "inputs.txt")
+        assert place.text("got").rstrip("\n") == got, done.err
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("version: 1\n", ": line 1: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
-        ("version=1\n\n  note 2\n", ": line 3: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
-        ("version=1\n- note\n", ": line 2: expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"),
+def test_any_other_line_is_refused_by_its_number(place: Compiled) -> None:
+    neither = "expected NAME=VALUE or NAME<<WORD, and the file is not a JSON object"
+    for lines, message in (
+        ("version: 1\n", f": line 1: {neither}"),
+        ("version=1\n\n  note 2\n", f": line 3: {neither}"),
+        ("version=1\n- note\n", f": line 2: {neither}"),
         ("version=1\nnote<<END\nx\n", ": line 2: the closing line END is missing, and the file is not a JSON object"),
         ("version=1\nversion=2\n", ":2: version is given twice"),
-        pytest.param(f"version{' ' * 200_000}: 1\n", ": line 1: expected NAME", id="many spaces"),
-    ],
-)
-def test_any_other_line_is_refused_by_its_number(lines: str, message: str, place: Compiled) -> None:
-    (place.path / "inputs.txt").write_text(lines, encoding="utf-8")
-    done = place.run("run", "--inputs", "inputs.txt")
-    assert done.code == 2
-    assert done.last.startswith(f"rdc: error: inputs.txt{message}"), done.last
+        (f"version{' ' * 200_000}: 1\n", ": line 1: expected NAME"),
+    ):
+        (place.path / "inputs.txt").write_text(lines, encoding="utf-8")
+        done = place.run("run", "--inputs", "inputs.txt")
+        assert done.code == 2
+        assert done.last.startswith(f"rdc: error: inputs.txt{message}"), done.last
     assert not place.journal.exists()
-
-
-def test_only_a_text_may_be_empty(texts: Compiled, tmp_path: Path) -> None:
-    assert texts.run("run", "--input", "body=").code == 0
-    assert texts.text("got") == "|"
-    assert "input body: a value is required" in texts.run("run").last
-    (tmp_path / "number").mkdir()
-    number = Compiled(
-        tmp_path / "number", compiled_program(node("1", sh(":")), slots=("n",), inputs=(Input("n", "number"),))
-    )
-    assert "it is not a decimal number" in number.run("run", "--input", "n=").last
 
 
 THREE = program(
@@ -199,32 +162,29 @@ def answers(place: Place, text: str, name: str = "answers") -> tuple[str, str]:
     return ("--answers", name)
 
 
-@pytest.mark.parametrize(
-    ("text", "walk"),
-    [
+def test_answers_are_given(tmp_path: Path) -> None:
+    place = Place(tmp_path, THREE)
+    for text, walk in (
         ("pass\nFAIL\nYes\nno\n", ["1 pass", "2 fail", "a b pass", "3 fail"]),
         ("\ufeff# first\n\n  pass  # good\n2 fail\r\na b no\nyes", ["1 pass", "2 fail", "a b fail", "3 pass"]),
         ("3 no\nfail\npass\n1 pass\nfail\n", ["1 pass", "2 fail", "a b pass", "3 fail"]),
-    ],
-)
-def test_answers_are_given(tmp_path: Path, text: str, walk: list[str]) -> None:
-    place = Place(tmp_path, THREE)
-    result = place.run("run", *answers(place, text))
-    assert place.walk() == walk, result.err
-    assert result.code == (0 if walk[-1].endswith("pass") else 1)
+    ):
+        result = place.run("run", *answers(place, text))
+        assert place.walk() == walk, result.err
+        assert result.code == (0 if walk[-1].endswith("pass") else 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [("pass\nperhaps\n", 2), ("4 pass\n", 1), ("pass\n\nsh pass\n", 3), ("1 pass fail\n", 1), ("1\n", 1)],
-)
-def test_bad_line_is_an_error_up_front(tmp_path: Path, text: str, line: int) -> None:
+def test_bad_lines_are_errors_up_front(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"sh": shell("echo >> log", "1"), "1": ask("COMPLETE")}))
-    result = place.run("run", *answers(place, text))
-    assert result.code == 2
-    assert f"answers:{line}: " in result.last
-    assert not place.journal.exists()
-    assert place.text("log") == ""
+    for text, bad in (
+        ("pass\nperhaps\n", [2]), ("4 pass\n", [1]), ("pass\n\nsh pass\n", [3]), ("1 pass fail\n", [1]), ("1\n", [1]),
+        ("perhaps\npass\n9 pass\n1 never\n", [1, 3, 4]),
+    ):  # fmt: skip
+        result = place.run("run", *answers(place, text))
+        assert result.code == 2
+        assert [line.split(": ")[-2] for line in result.err.splitlines()] == [f"answers:{line}" for line in bad]
+        assert result.last.startswith(f"rdc: error: answers:{bad[-1]}: ")
+    assert (place.journal.exists(), place.text("log")) == (False, "")
 
 
 def test_used_lines_stay_used(tmp_path: Path) -> None:
@@ -244,26 +204,13 @@ def test_used_lines_stay_used(tmp_path: Path) -> None:
     assert place.walk() == ["1 pass", "2 fail", "a b fail", "3 pass"]
 
 
-def test_each_line_of_a_step_once_and_in_order(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE", "1")}))
-    assert place.run("run", *answers(place, "1 fail\n1 fail\n1 pass\n")).code == 0
+def test_each_line_of_a_step_once_and_in_order_and_others_are_left(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": ask("2", "1"), "2": ask("COMPLETE")}))
+    assert place.run("run", *answers(place, "1 fail\n1 fail\n1 pass\n")).code == 75
     assert place.walk() == ["1 fail", "1 fail", "1 pass"]
-
-
-def test_line_of_another_step_is_left(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}))
+    assert codes(place, "answer 2 pass", "resume") == [0, 0]
     assert place.run("run", *answers(place, "2 pass\n")).code == 75
-    assert place.walk() == []
-
-
-def test_answers_where_nothing_is_asked_are_left_over(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("echo >> log", "COMPLETE")}))
-    assert place.run("run", *answers(place, "pass\n")).code == 0
-
-
-def test_all_bad_lines_are_told_at_once(tmp_path: Path) -> None:
-    place = Place(tmp_path, THREE)
-    result = place.run("run", *answers(place, "perhaps\npass\n9 pass\n1 never\n"))
-    assert result.code == 2
-    assert [line.split(": ")[-2] for line in result.err.splitlines()] == ["answers:1", "answers:3", "answers:4"]
-    assert result.last.startswith("rdc: error: answers:4: ")
+    assert place.walk() == [], "the line of another step is left"
+    place.write(program({"1": shell("true", "COMPLETE")}))
+    assert place.run("reset").code == 0
+    assert place.run("run", *answers(place, "pass\n")).code == 0, "nothing is asked"

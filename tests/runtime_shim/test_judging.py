@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runtime_shim.operator.logs import last_lines
-from tests.runtime_shim.operator import logs
-from tests.support.process import Place, Screen, ask, kill, program, shell, wait_until
+from tests.runtime_shim.operator import at_terminal, codes, facts_of, logs, talk
+from tests.support.process import Place, ask, kill, program, shell, wait_until
 
 pytestmark = pytest.mark.process
 
-JUDGED = {"1": shell("seq 1 30; printf '\\033[31mred\\033[0m\\n'", "2"), "2": ask("3"), "3": shell("true", "COMPLETE")}
-
-
-def output_of(place: Place, *words: str) -> str:
-    """The output in the status."""
-    return str(json.loads(place.run("status", "--json", *words).out)["output"])
+JUDGED = {
+    "1": shell("seq 1 30; printf '\\033[31mred\\033[0m\\n'; exit 3", "3", "2"),
+    "2": ask("3"),
+    "3": shell("true", "COMPLETE"),
+}
 
 
 def test_a_question_shows_the_end_of_the_output_before_it(tmp_path: Path) -> None:
@@ -30,16 +28,21 @@ def test_a_question_shows_the_end_of_the_output_before_it(tmp_path: Path) -> Non
     assert "\n".join([*shown, "    | red", "    Look at it."]) in done.err
     assert "    | 11\n" not in done.err
     status = place.run("status").out
+    assert "        exit code 3\n" in status
     assert "        | 30\n        | red\n" in status
+    assert ("| 12\n" in status, "| 11\n" in status) == (True, False)
     assert "\033" not in done.err + status
-    assert output_of(place).splitlines()[-2:] == ["30", "red"]
+    assert facts_of(place)["output"].splitlines()[-2:] == ["30", "red"]
 
 
-def test_without_logs_nothing_is_kept_or_shown(tmp_path: Path) -> None:
+def test_logs_are_kept_and_shown_if_the_operator_or_the_program_says_so(tmp_path: Path) -> None:
     place = Place(tmp_path, program(JUDGED))
     assert "    | " not in place.run("run").err
-    assert output_of(place) == ""
+    assert facts_of(place)["output"] == ""
     assert not (place.journal.parent / "logs").exists()
+    place.write(program(JUDGED, logs=True))
+    assert place.run("reset").code == 0
+    assert "    | red\n" in place.run("run").err
 
 
 def test_logs_stay_for_the_rest_of_a_run(tmp_path: Path) -> None:
@@ -57,19 +60,13 @@ def test_logs_stay_for_the_rest_of_a_run(tmp_path: Path) -> None:
     assert "    | late\n" not in place.run("resume").err, "another run has its own setting"
 
 
-def test_a_program_can_ask_for_logs(tmp_path: Path) -> None:
-    place = Place(tmp_path, program(JUDGED, logs=True))
-    assert "    | red\n" in place.run("run").err
-
-
 def test_a_command_keeps_its_terminal_only_as_long_as_there_is_one(tmp_path: Path) -> None:
     steps = {"1": shell("test -t 1 && test -t 2 && stty size <&1; exit 0", "2"), "2": ask("COMPLETE")}
     place = Place(tmp_path, program(steps))
-    screen = Screen([sys.executable, str(place.script), "run", "--logs"], tmp_path, place.environment())
+    screen = at_terminal(place, "run", "--logs")
     screen.expect(r"1 Work\S*\n[0-9]+ [0-9]+\n")
     screen.expect(r"    \| [0-9]+ [0-9]+\n    Look at it\.")
-    screen.expect(r"\[pass/fail\] ")
-    screen.type("p\n")
+    talk(screen, r"\[pass/fail\] ", "p\n")
     assert screen.close() == 0
     assert logs(place)["001-1.log"].split() == screen.seen.split("1 Work")[1].split()[1:3]
     assert "\r" not in logs(place)["001-1.log"]
@@ -88,20 +85,17 @@ def test_a_killed_run_keeps_its_setting_and_its_output(tmp_path: Path) -> None:
     assert place.walk() == ["1 pass", "2 pass"]
 
 
-@pytest.mark.parametrize(
-    ("output", "shown"),
-    [
-        ("", ""),
-        ("a\rb\rdone\n", "done"),
-        ("one\r\ntwo\r\n", "one\ntwo"),
-        ("\033]0;title\007text \033]8;;http://x\033\\link", "text link"),
-        ("a\u202eb\033[2J\033Pq\033\\", "a?b?Pq?\\"),
-        ("x" * 300, "x" * 200),
-        ("\n".join(map(str, range(99))), "\n".join(map(str, range(79, 99)))),
-    ],
-)
-def test_output_is_shown_as_a_terminal_leaves_it(output: str, shown: str) -> None:
-    assert last_lines(output) == shown
+def test_output_is_shown_as_a_terminal_leaves_it() -> None:
+    for output, shown in {
+        "": "",
+        "a\rb\rdone\n": "done",
+        "one\r\ntwo\r\n": "one\ntwo",
+        "\033]0;title\007text \033]8;;http://x\033\\link": "text link",
+        "a\u202eb\033[2J\033Pq\033\\": "a?b?Pq?\\",
+        "x" * 300: "x" * 200,
+        "\n".join(map(str, range(99))): "\n".join(map(str, range(79, 99))),
+    }.items():
+        assert last_lines(output) == shown
 
 
 def test_a_secret_that_a_color_cuts_is_masked(tmp_path: Path) -> None:
@@ -110,7 +104,9 @@ def test_a_secret_that_a_color_cuts_is_masked(tmp_path: Path) -> None:
     done = place.run("run", "--logs", TOKEN="hunter2")
     assert "    | ***\n" in done.err
     assert "    | ***\n" in place.run("status", TOKEN="hunter2").out
-    assert "\n***\n" in place.run("report", TOKEN="hunter2").out
+    report = place.run("report", TOKEN="hunter2").out
+    assert "\n***\n" in report
+    assert "hunter2" not in report + place.run("report", "--json", TOKEN="hunter2").out
 
 
 def test_the_log_of_a_step_survives_its_new_name(tmp_path: Path) -> None:
@@ -141,27 +137,17 @@ def test_the_answer_of_an_agent_is_its_output(tmp_path: Path) -> None:
 
 
 def test_a_notice_stays_for_the_rest_of_a_run(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("2"), "2": ask("3"), "3": ask("COMPLETE")}, notify="cat >> document"))
-    place.run("run")
-    assert place.text("document").count("\n") == 1
-    place.run("answer", "1", "pass")
-    place.run("resume", "--notify", "cat >> mine")
-    place.run("answer", "2", "pass")
-    place.run("resume")
-    place.run("answer", "3", "pass")
-    place.run("resume")
-    assert place.text("document").count("\n") == 1
-    assert [json.loads(line)["event"] for line in place.text("mine").splitlines()] == [
-        "run_waiting", "run_waiting", "run_finished",
-    ]  # fmt: skip
-
-
-def test_the_notice_of_a_document_is_not_the_operators_own(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}, notify="cat >> document"))
-    place.run("run")
-    assert place.run("answer", "1", "pass", "--resume").code == 75
+    steps = {"1": ask("2"), "2": ask("3"), "3": ask("4"), "4": ask("COMPLETE")}
+    place = Place(tmp_path, program(steps, notify="cat >> document"))
+    assert codes(place, "run", "answer 1 pass --resume") == [75, 75]
     assert place.text("document").count("\n") == 2
-    assert '"notify"' not in place.journal.read_text()
+    assert '"notify"' not in place.journal.read_text(), "that of a document is not the operator's own"
+    place.run("answer", "2", "pass")
+    place.run("resume", "--notify", "cat >> mine")
+    assert codes(place, "answer 3 pass", "resume", "answer 4 pass", "resume") == [0, 75, 0, 0]
+    assert place.text("document").count("\n") == 2
+    found = [json.loads(line)["event"] for line in place.text("mine").splitlines()]
+    assert found == ["run_waiting", "run_waiting", "run_finished"]
 
 
 def test_a_notice_of_an_earlier_call_is_shown_before_it_runs(tmp_path: Path) -> None:

@@ -19,12 +19,10 @@ from runtime_shim.engine.display import Display
 from runtime_shim.operator import notices
 from runtime_shim.operator.masked_logs import LONGEST_LINE
 from runtime_shim.operator.sized_logs import SizedLogs
-from tests.runtime_shim.operator import TWO, logs
-from tests.support.process import Place, ask, held_back, kill, program, shell, wait_until
+from tests.runtime_shim.operator import TWO, ended, logs
+from tests.support.process import Place, ask, held_back, program, shell, wait_until
 
 pytestmark = pytest.mark.process
-
-# --- Logs -------------------------------------------------------------------------------------------------------------
 
 
 def test_logs_keep_what_commands_print_in_its_order(tmp_path: Path) -> None:
@@ -37,33 +35,20 @@ def test_logs_keep_what_commands_print_in_its_order(tmp_path: Path) -> None:
     assert len(list((place.journal.parent / "history").glob("*.logs"))) == 1, "logs go with their run"
 
 
-def test_status_shows_the_end_of_what_failed(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("seq 1 30; printf '\\033[31m'; exit 3", "COMPLETE")}))
-    place.run("run", "--logs")
-    status = place.run("status").out
-    assert "        exit code 3\n" in status
-    assert "        | 30\n" in status
-    assert "| 11\n" in status
-    assert "| 10\n" not in status
-    assert "\033" not in status
-
-
-def test_a_log_has_a_limit_and_keeps_the_end(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("seq 1 100000", "COMPLETE")}))
+@pytest.mark.parametrize(
+    ("command", "whole"),
+    [
+        ("seq 1 100000", "".join(f"{number}\n" for number in range(1, 100001))),
+        ("head -c 5000000 /dev/zero | tr '\\0' x", "x" * 5_000_000),
+    ],
+    ids=["lines", "no line end"],
+)
+def test_a_log_has_a_limit_and_keeps_the_end(tmp_path: Path, command: str, whole: str) -> None:
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
     done = place.run("run", "--logs", "--log-limit", "1k")
-    whole = "".join(f"{number}\n" for number in range(1, 100001))
     assert done.out == whole
     assert logs(place) == {"001-1.log": whole[-1024:]}
     assert place.run("run", "--logs", "--log-limit", "many").code == 2
-
-
-def test_a_killed_run_leaves_its_log(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("echo here; sleep 60", "COMPLETE")}))
-    process = place.start("run", "--logs")
-    log = place.journal.parent / "logs" / "001-1.log"
-    wait_until(lambda: log.exists() and log.read_text() == "here\n")
-    kill(process)
-    assert logs(place) == {"001-1.log": "here\n"}
 
 
 def test_what_is_left_in_the_background_holds_no_log_up(tmp_path: Path) -> None:
@@ -72,14 +57,6 @@ def test_what_is_left_in_the_background_holds_no_log_up(tmp_path: Path) -> None:
     assert place.run("run", "--logs").code == 0
     assert time.monotonic() - begun < 10
     assert logs(place) == {"001-1.log": "begun\n"}
-
-
-def test_a_log_of_a_command_that_prints_no_line_end(tmp_path: Path) -> None:
-    command = "head -c 10000000 /dev/zero | tr '\\0' x"
-    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
-    done = place.run("run", "--logs", "--log-limit", "4k")
-    assert len(done.out) == 10_000_000
-    assert logs(place) == {"001-1.log": "x" * 4096}
 
 
 def test_what_prints_in_the_background_for_ever_holds_no_run_up(tmp_path: Path) -> None:
@@ -94,16 +71,6 @@ def test_what_prints_in_the_background_for_ever_holds_no_run_up(tmp_path: Path) 
         process.kill()
         process.wait()
         os.kill(int(place.text("pid")), signal.SIGKILL)
-
-
-def test_the_log_of_an_interrupted_command_is_continued(tmp_path: Path) -> None:
-    place = Place(
-        tmp_path, program({"1": shell("echo once; [ -e f ] || { touch f; kill -INT $PPID; sleep 9; }", "COMPLETE")})
-    )
-    assert place.run("run", "--logs").code == 130
-    assert logs(place) == {"001-1.log": "once\n"}
-    assert place.run("resume", "--logs", "--rerun-interrupted").code == 0
-    assert logs(place) == {"001-1.log": "once\nonce\n"}
 
 
 @pytest.mark.parametrize(
@@ -150,9 +117,6 @@ def test_a_log_that_fails_does_not_end_the_command(capfd: pytest.CaptureFixture[
     assert len(capfd.readouterr().out) == 9 * 65_536
 
 
-# --- Notices ----------------------------------------------------------------------------------------------------------
-
-
 def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
     place = Place(tmp_path, TWO)
     words = ("--notify", "cat >> noticed; echo no''ise; echo no''ise >&2; exit 5")
@@ -168,23 +132,13 @@ def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
     assert (events[0]["step"], events[1]["result"], events[1]["message"]) == ("2", "complete", "all done")
 
 
-def test_a_notice_tells_of_an_interruption(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("kill -INT $PPID; sleep 5", "COMPLETE")}))
-    assert place.run("run", "--notify", "cat > noticed").code == 130
-    assert json.loads(place.text("noticed"))["event"] == "run_interrupted"
-
-
 def test_a_notice_that_hangs_is_left_when_the_run_is_told_to_end(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
     process = place.start("run", "--notify", "touch begun; sleep 60")
-    try:
-        wait_until((tmp_path / "begun").exists)
-        begun = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 75
-        assert time.monotonic() - begun < 5
-    finally:
-        kill(process)
+    wait_until((tmp_path / "begun").exists)
+    begun = time.monotonic()
+    assert ended(process, signal.SIGINT)[0] == 75
+    assert time.monotonic() - begun < 5
 
 
 def test_a_notice_is_left_even_if_that_is_told_as_soon_as_it_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:

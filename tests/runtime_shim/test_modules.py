@@ -24,7 +24,7 @@ from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 from tests.conftest import ROOT
 from tests.runtime_shim.edition_modules import FOLDER, NAMES, WHOLE, text_of, tree_of
 from tests.support.interpreters import end_of_support
-from tests.support.process import Table, ask, program, shell
+from tests.support.process import ask, program, shell
 
 pytestmark = pytest.mark.process
 
@@ -74,6 +74,8 @@ def test_names_are_unique() -> None:
 def test_modules_are_fit_for_an_edition() -> None:
     for name in NAMES:
         is_fit(name)
+    text = joined(["engine.program", "engine.walk"])
+    assert text.index("class UsageError(") < text.index("def follow("), "they keep their order"
 
 
 def is_fit(name: str) -> None:
@@ -127,63 +129,50 @@ def test_blocks_for_types_have_only_imports_from_the_edition() -> None:
         assert all(modules <= set(others) for others in WHOLE if name in others), name
 
 
-def undefined(source: str) -> set[str]:
-    """The names that code reads as those of its module, and that neither the module nor Python has."""
+@cache
+def names_in(source: str) -> tuple[set[str], set[str]]:
+    """The names that code, which Python 3.9 can read, reads as those of its module; and those that the module has."""
+    ast.parse(source, feature_version=(3, 9))
     module = symtable.symtable(source, "program.py", "exec")
-    tables, found = [module], set(dir(builtins))
-    read: set[str] = set()
-    found.update(each.get_name() for each in module.get_symbols() if each.is_assigned() or each.is_imported())
+    tables, read = [module], set[str]()
+    had = {each.get_name() for each in module.get_symbols() if each.is_assigned() or each.is_imported()}
     while tables:
         table = tables.pop()
         tables += table.get_children()
         names = (each for each in table.get_symbols() if each.is_referenced())
         read.update(each.get_name() for each in names if each.is_global() or table is module)
-    return read - found
+    return read - set(dir(builtins)), had
 
 
-@cache
-def text_of_edition(name: str) -> str:
-    """The text of an edition, which Python 3.9 can read."""
-    text = runtime(name)
-    ast.parse(text, feature_version=(3, 9))
-    return text
+def undefined(source: str, beside: str = "") -> set[str]:
+    """The names that code reads and that neither its module, nor the one beside it, nor Python has."""
+    read, had = names_in(source)
+    return read - had - names_in(beside)[1]
 
 
-@pytest.mark.parametrize("name", EDITIONS)
-def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
-    assert undefined(text_of_edition(name)) == set()
-
-
-def test_a_name_that_an_edition_lacks_would_be_noticed() -> None:
-    assert undefined(text_of_edition("commands").replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}
+def test_all_that_an_edition_mentions_is_in_it() -> None:
+    for name in EDITIONS:
+        assert undefined(runtime(name)) == set(), name
+    for part in (name for name in CALLERS if name.startswith(WORKER)):
+        assert undefined(runtime_for(part), runtime(part.removeprefix(f"{WORKER}-"))) == set(), part
+    assert undefined(runtime("commands").replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, (
+        "it would be noticed"
+    )
 
 
 CALLED = {"make": ("values", "agents", "stepspec"), "github": ("commands", "values", "agents", "stepspec")}
 """The parts for callers with the editions that they may have beside them."""
 
 
-@cache
-def names_of_edition(name: str) -> set[str]:
-    """The names that the modules of an edition have."""
-    return set(chain.from_iterable(own_names(tree_of(module)) for module in EDITIONS[name].modules))
-
-
 @pytest.mark.parametrize("caller", CALLED)
 def test_all_that_a_part_for_a_caller_mentions_is_in_the_editions(caller: str) -> None:
     text = runtime_for(caller)
-    tree = ast.parse(text, feature_version=(3, 9))
     assert undefined(text) == set()
-    (loaded,) = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == LOADED)
-    found = {alias.name for alias in loaded.names}
+    parts = (node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom) and node.module == LOADED)
+    found = {alias.name for node in parts for alias in node.names}
     for name in CALLED[caller]:
-        assert found - {"EXTENSIONS"} <= names_of_edition(name), name  # which the joiner writes
-
-
-@pytest.mark.parametrize("part", [name for name in CALLERS if name.startswith(WORKER)])
-def test_all_that_the_part_for_workers_mentions_is_in_it_or_in_the_edition(part: str) -> None:
-    text = runtime_for(part)
-    ast.parse(text, feature_version=(3, 9))
-    assert undefined(text_of_edition(part.removeprefix(f"{WORKER}-")) + text) == set()
+        had = set(chain.from_iterable(own_names(tree_of(module)) for module in EDITIONS[name].modules))
+        assert found - {"EXTENSIONS"} <= had, name  # which the joiner writes
 
 
 def test_no_comment_or_docstring_has_the_number_of_a_rule() -> None:
@@ -230,40 +219,25 @@ def test_no_module_has_a_state() -> None:
         assert changed_in_place(tree_of(name)) == set(), name
         body = (node.value for node in tree_of(name).body if isinstance(node, ast.Expr))
         assert [value for value in body if isinstance(value, ast.Call)] == [], f"importing {name} has no effect"
-
-
-def test_a_state_of_a_module_would_be_found() -> None:
     tree = ast.parse("LIST = []\nTABLE = {}\ndef f(x):\n    LIST.append(x)\n    TABLE[x] = 1\n    x.append(1)\n")
-    assert changed_in_place(tree) == {"LIST", "TABLE"}
-
-
-def alone(table: Table) -> str:
-    """A file with a table and an edition."""
-    main = 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM, EXTENSIONS))\n'
-    return f"{runtime('commands')}\nPROGRAM = {table!r}\n{main}"
+    assert changed_in_place(tree) == {"LIST", "TABLE"}, "it would be found"
 
 
 @pytest.mark.parametrize(("kind", "which"), [("shell", "oldest"), ("ask", "newest")])
 def test_a_file_with_an_edition_runs_alone(tmp_path: Path, kind: str, which: str) -> None:
-    python = end_of_support(which)
     table = program({"1": shell("echo hello", "COMPLETE") if kind == "shell" else ask("COMPLETE")})
+    main = 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM, EXTENSIONS))\n'
     script = tmp_path / "one.py"
-    script.write_text(alone(table))
+    script.write_text(f"{runtime('commands')}\nPROGRAM = {table!r}\n{main}")
     (tmp_path / "answers").write_text("pass\n")
-    words = [python, "-I", "-W", "error", str(script), "run", "--answers", "answers"]
+    words = [end_of_support(which), "-I", "-W", "error", str(script), "run", "--answers", "answers"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "rdc: COMPLETE all done"
 
 
-def test_modules_that_are_joined_keep_their_order() -> None:
-    text = joined(["engine.program", "engine.walk"])
-    assert text.index("class UsageError(") < text.index("def follow(")
-
-
 # --- What `docs/explanation/runtime.md` states of editions: what they import, start and send --------------------------
 
-PAGE = (ROOT / "docs" / "explanation" / "runtime.md").read_text(encoding="utf-8")
 CONNECTING = {"asyncio", "ftplib", "http.client", "poplib", "smtplib", "socketserver", "ssl", "urllib.request"}
 STARTING = {"exec", "fork", "popen", "posix_spawn", "posix_spawnp", "spawn", "system"}
 
@@ -279,39 +253,25 @@ def imported_by(text: str) -> Iterator[str]:
             yield from imported_by(node.value)
 
 
-@cache
-def imported_by_module(name: str) -> frozenset[str]:
-    return frozenset(imported_by(text_of(name)))
+def test_no_edition_can_open_a_connection_and_small_ones_start_only_shells() -> None:
+    by_module = {name: set(imported_by(text_of(name))) for name in NAMES}
+    for name, edition in EDITIONS.items():
+        found = set(imported_by(opening(name))).union(*(by_module[module] for module in edition.modules))
+        assert not found & CONNECTING, name
+        if "socket" in found:  # a pair of sockets within the program is no connection
+            assert set(re.findall(r"socket\.(\w+)", runtime(name))) == {"socketpair"}
+        if name in ("script", "commands"):
+            started = STARTING.intersection(re.findall(r"os\.(\w+)\(", runtime(name)))
+            assert started <= {"posix_spawn", "posix_spawnp"}
+            assert "subprocess" not in found
+    assert "urllib.request" in set(imported_by(runtime_for("github"))), "the part for workflows can"
 
 
-@pytest.mark.parametrize("name", EDITIONS)
-def test_no_edition_can_open_a_connection(name: str) -> None:
-    found = set(imported_by(opening(name))).union(*map(imported_by_module, EDITIONS[name].modules))
-    assert not found & CONNECTING
-    if "socket" in found:  # a pair of sockets within the program is no connection
-        assert set(re.findall(r"socket\.(\w+)", runtime(name))) == {"socketpair"}
-
-
-def test_the_part_for_workflows_can_open_a_connection() -> None:
-    assert "urllib.request" in set(imported_by(runtime_for("github")))
-
-
-@pytest.mark.parametrize("name", ["script", "commands"])
-def test_small_editions_start_only_shells(name: str) -> None:
-    found = re.findall(r"os\.(\w+)\(", runtime(name))
-    assert {one for one in found if one in STARTING} <= {"posix_spawn", "posix_spawnp"}
-    assert "subprocess" not in set(imported_by(runtime(name)))
-
-
-@pytest.mark.parametrize("name", EDITIONS)
-def test_the_page_has_each_edition_in_each_table_and_its_length(name: str) -> None:
-    assert len(re.findall(rf"^\|[^|\n]*`{name}`", PAGE, re.MULTILINE)) == 3
-    [written] = re.findall(rf"^\| `{name}` \|.*\| ([\d,]+) \|$", PAGE, re.MULTILINE)
-    own = lines_of_code(opening(name)) + sum(map(lines_of_module, EDITIONS[name].modules))
-    assert abs(int(written.replace(",", "")) - own) <= 50
-
-
-@cache
-def lines_of_module(name: str) -> int:
-    """The lines of code that a module is in a program."""
-    return lines_of_code(joined([name]))
+def test_the_page_has_each_edition_in_each_table_and_its_length() -> None:
+    page = (ROOT / "docs" / "explanation" / "runtime.md").read_text(encoding="utf-8")
+    lengths = {name: lines_of_code(joined([name])) for name in NAMES}
+    for name, edition in EDITIONS.items():
+        assert len(re.findall(rf"^\|[^|\n]*`{name}`", page, re.MULTILINE)) == 3
+        [written] = re.findall(rf"^\| `{name}` \|.*\| ([\d,]+) \|$", page, re.MULTILINE)
+        own = lines_of_code(opening(name)) + sum(lengths[module] for module in edition.modules)
+        assert abs(int(written.replace(",", "")) - own) <= 50, name

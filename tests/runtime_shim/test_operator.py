@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from backends.python import PythonBackend
 from compiler.ir.edges import Keep
-from compiler.ir.program import Constant, Program
+from compiler.ir.program import Constant
 from compiler.ir.tasks import Ask
 from compiler.ir.texts import text
-from tests.runtime_shim.operator import TWO, waiting
-from tests.support.process import Place, Screen, ask, program, shell, wait_until
+from tests.runtime_shim.operator import TWO, at_terminal, codes, talk, unchanged, waiting
+from tests.support.process import Place, ask, program, shell, wait_until
 from tests.support.runtime_programs import Compiled, edge, node, sh
 from tests.support.runtime_programs import program as compiled
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
-
-# --- Who and why ------------------------------------------------------------------------------------------------------
 
 
 def test_an_answer_says_who_gave_it(tmp_path: Path) -> None:
@@ -43,45 +41,33 @@ def test_a_decision_about_an_interrupted_step_is_signed_once(how: tuple[str, ...
     assert "by eve" in place.run("status").out
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("--by", "a\nb"), ("--by", "\x1b[31mred"), ("--by", ""), ("--by", "x" * 201), ("--note", "a\tb"),
-     ("--note", "x" * 2001), ("--note", "\u202e")],
-)  # fmt: skip
-def test_who_and_why_are_a_line_each(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_who_and_why_are_a_line_each(tmp_path: Path) -> None:
     place = waiting(tmp_path)
-    before = place.records()
-    for call in (("goto", "3"), ("answer", "2", "pass")):
-        refused = place.run(*call, *words)
-        assert (refused.code, words[0] in refused.last) == (2, True)
-        assert "\x1b" not in refused.err
-    assert place.records() == before
+    bad = {"--by": ["a\nb", "\x1b[31mred", "", "x" * 201], "--note": ["a\tb", "a\nb", "", "x" * 2001, "\u202e"]}
+    with unchanged(place):
+        for option, text in ((option, text) for option, texts in bad.items() for text in texts):
+            for call in (("goto", "3"), ("answer", "2", "pass"), ("retry",)):
+                refused = place.run(*call, option, text)
+                assert (refused.code, option in refused.last, "\x1b" in refused.err) == (2, True, False)
 
 
 def test_a_signature_without_a_decision_is_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    place.run("run")
-    before = place.records()
-    for words in (("--by", "ann"), ("--note", "why")):
-        refused = place.run("resume", *words)
-        assert (refused.code, f"{words[0]} signs a decision" in refused.last) == (2, True)
-    assert place.records() == before
+    place = waiting(tmp_path)
+    with unchanged(place):
+        for words in (("--by", "ann"), ("--note", "why")):
+            refused = place.run("resume", *words)
+            assert (refused.code, f"{words[0]} signs a decision" in refused.last) == (2, True)
 
 
 def test_an_answer_at_the_terminal_says_whose_it_is(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}))
-    for words, reply, code in ((("run",), "p\n", 75), (("resume", "--by", "bob"), "p\n", 0)):
-        screen = Screen([str(place.script), *words], tmp_path, place.environment(LOGNAME="ann"))
-        screen.expect(r"pass\? \[pass/fail\]")
-        screen.type(reply)
-        if code:
-            screen.expect(r"pass\? \[pass/fail\]")
-            screen.type(b"\x04")
-        assert screen.close() == code
+    screen = at_terminal(place, LOGNAME="ann")
+    talk(screen, r"pass\? \[pass/fail\]", "p\n", r"pass\? \[pass/fail\]", "\x04")
+    assert screen.close() == 75
+    screen = at_terminal(place, "resume", "--by", "bob", LOGNAME="ann")
+    talk(screen, r"pass\? \[pass/fail\]", "p\n")
+    assert screen.close() == 0
     assert [record["by"] for record in place.records() if record["kind"] == "done"] == ["ann", "bob"]
-
-
-# --- Several runs -----------------------------------------------------------------------------------------------------
 
 
 def test_runs_with_names_stand_beside_each_other(tmp_path: Path) -> None:
@@ -96,10 +82,10 @@ def test_runs_with_names_stand_beside_each_other(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / ".rdc").iterdir()} == {"deploy", "deploy@blue"}
 
 
-@pytest.mark.parametrize("name", ["..", "a/b", "", ".hidden", "a b", "x" * 65, "-x", "a\nb"])
-def test_the_name_of_a_run_is_no_path(name: str, tmp_path: Path) -> None:
+def test_the_name_of_a_run_is_no_path(tmp_path: Path) -> None:
     place = Place(tmp_path, TWO)
-    assert place.run("run", f"--as={name}").code == 2
+    for name in ("..", "a/b", "", ".hidden", "a b", "x" * 65, "-x", "a\nb"):
+        assert place.run("run", f"--as={name}").code == 2
     assert not (tmp_path / ".rdc").exists()
 
 
@@ -121,42 +107,30 @@ def test_history_lists_and_prunes_what_is_archived_alone(tmp_path: Path) -> None
     assert place.journal.read_bytes() == live
 
 
-def archived(tmp_path: Path) -> tuple[Place, Path]:
-    """A place with an archived run."""
+def test_prune_deletes_no_file_that_is_no_archive_and_follows_no_link(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
-    place.run("run", "--logs")
-    place.run("run")
-    return place, place.journal.parent / "history"
-
-
-def test_prune_deletes_no_file_that_is_no_archive(tmp_path: Path) -> None:
-    place, history = archived(tmp_path)
+    assert codes(place, "run --logs", "run") == [0, 0]
+    history = place.journal.parent / "history"
     (history / "notes.txt").write_text("mine")
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "log").write_text("mine")
     (journal,) = (path for path in history.iterdir() if path.suffix == "" and path.is_file())
     (logs_,) = history.glob("*.logs")
-    for path in logs_.iterdir():
-        path.unlink()
-    logs_.rmdir()
+    shutil.rmtree(logs_)
     logs_.symlink_to(tmp_path / "elsewhere")
     assert len(place.run("history").out.splitlines()) == 2
+    history.rename(tmp_path / "moved")
+    history.symlink_to(tmp_path / "moved")
+    refused = place.run("history", "--prune", "0")
+    assert (refused.code, "history is a link" in refused.last) == (2, True)
+    assert len(list((tmp_path / "moved").iterdir())) == 3
+    history.unlink()
+    (tmp_path / "moved").rename(history)
     assert place.run("history", "--prune", "0").out == "Deleted 1 of 1 archived runs.\n"
     assert not journal.exists()
     assert (history / "notes.txt").exists()
     assert (tmp_path / "elsewhere" / "log").exists()
 
-
-def test_prune_follows_no_link(tmp_path: Path) -> None:
-    place, history = archived(tmp_path)
-    history.rename(tmp_path / "moved")
-    history.symlink_to(tmp_path / "moved")
-    refused = place.run("history", "--prune", "0")
-    assert (refused.code, "history is a link" in refused.last) == (2, True)
-    assert list((tmp_path / "moved").iterdir())
-
-
-# --- Secrets and constants --------------------------------------------------------------------------------------------
 
 SECRET = compiled(
     node("0", sh('echo "$TOKEN $KEY" | tr a-z A-Z; echo "out=$TOKEN" > "$RDC_OUTPUT"; exit 1'),
@@ -167,19 +141,13 @@ SECRET = compiled(
 )  # fmt: skip
 
 
-def test_secrets_must_be_set_before_anything_begins(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, SECRET)
-    place.bundle()
-    refused = place.run("run", TOKEN="")
-    assert (
-        refused.last == "rdc: error: secrets are missing: TOKEN, KEY; "
-        "set these environment variables to at least four characters, then run again"
-    )
-    assert (refused.code, place.journal.exists()) == (2, False)
-
-
 def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
-    place = emitted(tmp_path, SECRET, operator="full")
+    place = Compiled(tmp_path, SECRET)
+    place.bundle(operator="full")
+    refused = place.run("run", TOKEN="")
+    remedy = "set these environment variables to at least four characters, then run again"
+    assert refused.last == f"rdc: error: secrets are missing: TOKEN, KEY; {remedy}"
+    assert (refused.code, place.journal.exists()) == (2, False), "nothing begins"
     values = {"TOKEN": "hunter2", "KEY": "first line\nhunter22"}
     place.run("run", "--logs", "--events", "events", "--notify", "cat > notices", cwd=None, **values)
     assert place.text("mode") == "a 'b'\n$x"
@@ -197,26 +165,14 @@ def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
     assert "hunter2" not in place.run("resume", "--logs", TOKEN="a", KEY="b").err
 
 
-# --- What commands get, and time limits -------------------------------------------------------------------------------
-
-
-def test_a_command_knows_its_step(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": {**shell('echo "$RDC_STEP|$RDC_TITLE"', "COMPLETE"), "title": 'Do "it"'}}))
-    assert place.run("run").out == '1|Do "it"\n'
-
-
-# --- In the files that are generated ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
 def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
     commands = compiled(node("1", sh("touch x; exit 3"), edge("2", "pass"), edge("STOP")), node("2", sh("touch y")))
-    place = emitted(tmp_path, commands, runtime=runtime, operator="full")
+    place = Compiled(tmp_path, commands)
+    place.bundle(runtime=runtime, operator="full")
     assert place.run("run", "--logs", "--notify", "true", "--as", "a").code == 1
     assert "exit code 3" in place.run("status", "--as", "a").out
-    assert place.run("goto", "2", "--as", "a").code == 0
-    assert place.run("resume", "--as", "a").code == 0
-    assert place.run("run", "--prompted").code == 75
+    assert codes(place, "goto 2 --as a", "resume --as a", "run --prompted") == [0, 0, 75]
     (tmp_path / "answers").write_text("1 pass\npass\n")
     assert place.run("resume", "--answers", "answers").code == 0
     assert "COMPLETE" in place.run("status", "--all").out
@@ -228,37 +184,17 @@ def test_generated_files_can_do_it_too(runtime: str, tmp_path: Path) -> None:
     assert "goto" in place.run("--help").out
 
 
-def test_generated_files_of_questions_can_be_answered_by_an_agent(tmp_path: Path) -> None:
-    made = compiled(node("1", Ask("pass_fail", text("Well?"))))
-    place = emitted(tmp_path, made, operator="full")
-    assert place.run("run", "--agent", "cat >&2; echo thinking; sleep 0.1; echo PASS").code == 0
-    assert place.text(".rdc/deploy/answers/1.1") == "thinking\nPASS"
-    assert "--agent COMMAND" in place.run("run", "--help").out
-
-
 @pytest.mark.parametrize("runtime", ["bundled", "shared"])
 def test_a_basic_program_has_none_of_it(runtime: str, tmp_path: Path) -> None:
-    place = emitted(tmp_path, compiled(node("1", sh("exit 1"))), runtime=runtime, operator="basic")
+    place = Compiled(tmp_path, compiled(node("1", sh("exit 1"))))
+    place.bundle(runtime=runtime, operator="basic")
     assert place.run("run", "--notify", "true").last.startswith("rdc: error: unknown argument --notify")
     assert place.run("run", "--as", "x").last.startswith("rdc: error: unknown argument --as")
-    assert place.run("run").code == 0
-    assert place.run("status").code == 0
-
-
-def emitted(folder: Path, made: Program, **options: str) -> Compiled:
-    """The file that a program becomes, with what lies beside it."""
-    place = Compiled(folder, made)
-    emission = PythonBackend().emit(made, options)
-    assert emission.text
-    place.script.write_text(emission.text, encoding="utf-8")
-    for companion in emission.companions:
-        (folder / companion.path).write_text(companion.text, encoding="utf-8")
-    return place
+    assert codes(place, "run", "status") == [0, 0]
 
 
 def test_a_run_continues_with_another_edition_and_says_so(tmp_path: Path) -> None:
-    made = compiled(node("1", Ask("pass_fail", text("Well?"))))
-    place = Compiled(tmp_path, made)
+    place = Compiled(tmp_path, compiled(node("1", Ask("pass_fail", text("Well?")))))
     place.bundle()
     assert place.run("run").code == 75
     place.bundle(operator="full")
@@ -267,3 +203,6 @@ def test_a_run_continues_with_another_edition_and_says_so(tmp_path: Path) -> Non
     assert done.code == 0
     assert "rdc: started with edition commands " in done.err
     assert ", continues with agents " in done.err
+    assert "--agent COMMAND" in place.run("run", "--help").out, "whose questions an agent can answer"
+    assert place.run("run", "--agent", "cat >&2; echo thinking; sleep 0.1; echo PASS").code == 0
+    assert place.text(".rdc/deploy/answers/1.1") == "thinking\nPASS"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import time
@@ -11,14 +12,12 @@ import pytest
 
 from compiler.ir.edges import Keep
 from compiler.ir.program import Variable
-from tests.runtime_shim.operator import TWO
-from tests.support.process import Place, Screen, ask, kill, program, shell
+from tests.runtime_shim.operator import TWO, at_terminal, talk
+from tests.support.process import Place, ask, kill, program, shell
 from tests.support.runtime_programs import Compiled, edge, node, of, sh, slot
 from tests.support.runtime_programs import program as compiled
 
 pytestmark = pytest.mark.process
-
-# --- Prompted runs ----------------------------------------------------------------------------------------------------
 
 
 def test_a_prompted_run_executes_nothing(tmp_path: Path) -> None:
@@ -32,17 +31,11 @@ def test_a_prompted_run_executes_nothing(tmp_path: Path) -> None:
     (tmp_path / "answers").write_text("2 fail\n")
     assert place.run("resume", "--answers", "answers").code == 1
     assert place.walk() == ["1 pass", "2 fail"]
-    assert not {tmp_path / "x", tmp_path / "y"} & {*tmp_path.iterdir()}
     assert place.records()[0]["mode"] == "prompted", "a program that would execute the commands refuses it"
-
-
-def test_a_prompted_run_is_answered_at_the_terminal(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("touch x", "COMPLETE")}))
-    screen = Screen([str(place.script), "run", "--prompted"], tmp_path, place.environment())
-    screen.expect(r"touch x[^$]*Did 1 Work pass\? \[pass/fail\]")
-    screen.type("p\n")
+    screen = at_terminal(place, "run", "--prompted")
+    talk(screen, r"touch x[^$]*Did 1 Work pass\? \[pass/fail\]", "p\n", r"Did 2 Work pass\? ", "p\n")
     assert screen.close() == 0
-    assert not (tmp_path / "x").exists()
+    assert not {tmp_path / "x", tmp_path / "y"} & {*tmp_path.iterdir()}
 
 
 def test_values_of_a_command_that_was_done_by_hand_are_given(tmp_path: Path) -> None:
@@ -54,6 +47,8 @@ def test_values_of_a_command_that_was_done_by_hand_are_given(tmp_path: Path) -> 
     shown = place.run("run", "--prompted").err
     assert re.search("with outputs: .* answer 1 pass --value 'id=…'\n", shown)
     assert "expected NAME=VALUE" in place.run("answer", "1", "pass", "--value", "other=1").last
+    refused = place.run("answer", "1", "pass", "--value", "id=\udcff")
+    assert (refused.code, refused.last) == (2, "rdc: error: --value id is not UTF-8")
     assert place.run("answer", "1", "pass", "--value", "id=two\nlines").code == 0
     assert place.slots()["id"] == "two\nlines"
     assert "with values" not in place.run("resume").err, "the command writes none"
@@ -82,40 +77,19 @@ def test_a_prompted_run_that_is_killed_asks_again(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-# --- Values of commands that are done by hand -------------------------------------------------------------------------
-
-
-def by_hand(tmp_path: Path) -> Compiled:
+@pytest.mark.parametrize(("typed", "value"), [("two words\n", "two words"), ("\n", None)])
+def test_values_are_asked_for_at_the_terminal(typed: str, value: str | None, tmp_path: Path) -> None:
     keep = (Keep("id", "output", "id"), Keep("other", "output", "other"))
-    return Compiled(tmp_path, compiled(
+    place = Compiled(tmp_path, compiled(
         node("1", sh('echo "id=$(make_one)" > "$RDC_OUTPUT"'), edge("2", None, *keep)),
         node("2", sh('printf "%s" "$id" > used'), variables=(Variable("id", "id"),)),
         slots=("id", "other"),
     ))  # fmt: skip
-
-
-@pytest.mark.parametrize(("typed", "value"), [("two words\n", "two words"), ("\n", None)])
-def test_values_are_asked_for_at_the_terminal(typed: str, value: str | None, tmp_path: Path) -> None:
-    place = by_hand(tmp_path)
-    screen = Screen([str(place.script), "run", "--prompted"], tmp_path, place.environment())
-    screen.expect(r"Did 1[^?]*\? \[pass/fail\]")
-    screen.type("p\n")
-    screen.expect(r"id \(leave empty if there is none\): ")
-    screen.type(typed)
-    screen.expect(r"Did 2[^?]*\? \[pass/fail\]")
-    screen.type("p\n")
+    screen = at_terminal(place, "run", "--prompted")
+    talk(screen, r"Did 1[^?]*\? \[pass/fail\]", "p\n", r"id \(leave empty if there is none\): ", typed)
+    talk(screen, r"Did 2[^?]*\? \[pass/fail\]", "p\n")
     assert screen.close() == 0
     assert place.slots() == {"id": value, "other": None}, "the command names one of the two"
-
-
-def test_a_value_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
-    place = by_hand(tmp_path)
-    place.run("run", "--prompted")
-    refused = place.run("answer", "1", "pass", "--value", "id=\udcff")
-    assert (refused.code, refused.last) == (2, "rdc: error: --value id is not UTF-8")
-
-
-# --- Agents for prompts -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -140,22 +114,13 @@ def test_an_agent_answers_prompts_where_it_is_named(command: str, word: str, how
     assert place.text("env") == "1 Review 1\n"
 
 
-def test_the_environment_alone_names_no_agent_for_prompts(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    assert place.run("run", RDC_AGENT="echo pass").code == 75
-
-
 def test_what_must_be_given_again_is_repeated(tmp_path: Path) -> None:
     place = Place(tmp_path, TWO)
-    words = ("--agent", "kill -INT $PPID; sleep 5", "--logs", "--log-limit", "9k", "--notify", "true", "--as", "b")
+    words = ("--agent", "kill -INT $PPID; sleep 5", "--logs", "--log-limit", "9k", "--notify", "cat > e", "--as", "b")
     done = place.run("run", *words)
-    assert done.code == 130, done.err
-    again = "resume --as b --log-limit 9k --agent 'kill -INT $PPID; sleep 5'"
-    assert f"{again}\n" in done.err
-
-
-def test_a_retry_repeats_the_agent(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    done = place.run("run", "--agent", "echo FAIL", "--as", "b")
+    assert (done.code, json.loads(place.text("e"))["event"]) == (130, "run_interrupted"), done.err
+    assert "resume --as b --log-limit 9k --agent 'kill -INT $PPID; sleep 5'\n" in done.err
+    assert place.run("run", RDC_AGENT="echo pass").code == 75, "the environment alone names no agent for prompts"
+    done = place.run("run", "--agent", "echo FAIL", "--as", "c")
     assert done.code == 1, done.err
-    assert "retry --as b --agent 'echo FAIL'\n" in done.err
+    assert "retry --as c --agent 'echo FAIL'\n" in done.err

@@ -19,9 +19,8 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.state import State
 from runtime_shim.engine.times import timed
 from runtime_shim.operator.report import LONGEST_REPORT, facts_of, in_markdown, report_lines
+from tests.runtime_shim.operator import codes
 from tests.support.process import Place, Table, ask, program, shell
-from tests.support.runtime_programs import Compiled, edge, node, sh
-from tests.support.runtime_programs import program as compiled
 
 HOSTILE = """\
 <img src=x onerror=alert(1)> <!-- @octocat @org/team #12 GH-34 !5 www.evil.example https://evil.example a@b.example \
@@ -102,14 +101,11 @@ def test_a_report_is_as_the_golden_page(snapshot: SnapshotAssertion) -> None:
     assert page() == snapshot.use_extension(Pages)
 
 
-def test_a_run_that_waits_and_one_without_steps_have_a_report() -> None:
-    assert "**WAITING** at 9" in page(RUN[:2])
-    assert "# Payments are failing: RUNNING" in page([begin()])
-
-
 def test_a_question_starts_when_the_step_before_it_ended() -> None:
     found = [(one["node"], one["started"][11:19], one["took"]) for one in timed(State(RUN))]
     assert found[:3] == [("1", "02:14:07", 1.0), ("2", "02:14:08", 684.0), ("3", "02:25:41", 1.0)]
+    assert "**WAITING** at 9" in page(RUN[:2])
+    assert "# Payments are failing: RUNNING" in page([begin()]), "a run without steps has a report too"
 
 
 def test_a_journal_without_times_has_durations() -> None:
@@ -118,11 +114,8 @@ def test_a_journal_without_times_has_durations() -> None:
     assert "|  | 1 Measure the error rate | PASS | 1.0 s | CONTINUE |" in text
     assert "- **alice**: 2 Does the database accept connections? **YES** after 0.0 s\n" in text
     assert all("started" not in one for one in timed(State(records)))
-
-
-@pytest.mark.parametrize("time", ["", "x", 5, None, "2026-99-28T02:14:07.000000Z", "0001-01-01T00:00:00.000000Z"])
-def test_a_time_that_is_none_is_left_out(time: object) -> None:
-    assert "1 Measure" in page([RUN[0], {**RUN[1], "time": time, "seconds": 10**8}])
+    for time in ("", "x", 5, None, "2026-99-28T02:14:07.000000Z", "0001-01-01T00:00:00.000000Z"):
+        assert "1 Measure" in page([RUN[0], {**RUN[1], "time": time, "seconds": 10**8}]), "what is no time is left out"
 
 
 def test_hostile_text_is_only_text() -> None:
@@ -179,69 +172,35 @@ def test_a_long_run_has_a_short_report() -> None:
     assert len(many) <= LONGEST_REPORT
 
 
-# --- In real runs -----------------------------------------------------------------------------------------------------
-
 TWO = {"1": shell("echo one; exit 3", "COMPLETE", "2"), "2": ask("COMPLETE", question="yes/no")}
-
-
-def files(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """All files of a folder with their content and time."""
-    paths = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in paths}
 
 
 @pytest.mark.process
 def test_looking_changes_nothing_and_gives_the_same_bytes(tmp_path: Path) -> None:
     place = Place(tmp_path, program(TWO))
-    assert place.run("report").code == 2
-    assert place.run("run", "--logs").code == 75
-    assert place.run("answer", "2", "yes", "--by", "ann", "--note", "it is up").code == 0
+    assert codes(place, "report", "run --logs", "answer 2 yes --by ann --note 'it is up'") == [2, 75, 0]
+    times = [record["time"] for record in place.records() if record["kind"] in ("begin", "done", "entry")]
+    assert (len(times), times) == (3, sorted(times))
     first = place.run("report").out
+    status = place.run("status").out.partition("\nWhat to do next:")[0]
     assert place.run("run", "--logs").code == 75
-    run = json.loads(place.run("history", "--json").out)[0]["run"]
-    before = files(tmp_path / ".rdc")
+    (one,) = json.loads(place.run("history", "--json").out)
+    run = one["run"]
+    assert (one["state"], one["version"], one["where"]) == ("complete", "this version", "all done")
+    assert place.run("history", run).out == status, "the history shows a run as the status did"
+    facts: Any = json.loads(place.run("history", run, "--json").out)
+    assert facts["next"] == []
+    assert facts["finished"][1]["started"] == facts["finished"][0]["time"]
+    assert re.fullmatch(r"run \S+, since [0-9: -]+ UTC", place.run("status").out.splitlines()[1])
+    paths = [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file()]
+    before = [(path, path.read_bytes(), path.stat().st_mtime_ns) for path in paths]
     again = [place.run("report", run).out for _ in range(2)]
     assert again == [first, first]
     assert "```text\none\n```" in first
     assert "**ann**: 2 Review **YES** after " in first
     for words in (("history",), ("history", run), ("history", run, "--json"), ("report", "--json"), ("status",)):
         assert place.run(*words).code == 0, words
-    assert files(tmp_path / ".rdc") == before
+    assert sorted(paths) == sorted(path for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
+    assert [(path, path.read_bytes(), path.stat().st_mtime_ns) for path in paths] == before
     refused = place.run("report", "../../x")
     assert (refused.code, "no run ../../x is here" in refused.last) == (2, True)
-
-
-@pytest.mark.process
-def test_history_shows_a_run_as_status_did(tmp_path: Path) -> None:
-    place = Place(tmp_path, program(TWO))
-    place.run("run", "--logs")
-    place.run("answer", "2", "no", "--by", "ann")
-    status = place.run("status").out.partition("\nWhat to do next:")[0]
-    place.run("run", "--logs")
-    (one,) = json.loads(place.run("history", "--json").out)
-    assert (one["state"], one["version"], one["where"]) == ("stop", "this version", "gave up")
-    assert place.run("history", one["run"]).out == status
-    facts: Any = json.loads(place.run("history", one["run"], "--json").out)
-    assert facts["next"] == []
-    assert facts["finished"][1]["started"] == facts["finished"][0]["time"]
-    assert re.fullmatch(r"run \S+, since [0-9: -]+ UTC", place.run("status").out.splitlines()[1])
-
-
-@pytest.mark.process
-def test_every_record_has_its_time(tmp_path: Path) -> None:
-    place = Place(tmp_path, program(TWO))
-    place.run("run")
-    place.run("answer", "2", "yes")
-    times = [record["time"] for record in place.records() if record["kind"] in ("begin", "done", "entry")]
-    assert len(times) == 3
-    assert times == sorted(times)
-
-
-@pytest.mark.process
-def test_a_report_has_no_secret(tmp_path: Path) -> None:
-    made = compiled(node("0", sh('echo "$TOKEN"; exit 1'), edge("STOP")), secrets=("TOKEN",))
-    place = Compiled(tmp_path, made)
-    place.run("run", "--logs", TOKEN="swordfish_1")
-    text = place.run("report").out + place.run("report", "--json").out
-    assert "swordfish" not in text
-    assert "***" in text

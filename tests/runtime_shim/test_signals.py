@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.process import LOOP, Place, Screen, ask, is_gone, kill, program, shell, wait_until
+from runtime_shim.engine.journal import encode
+from tests.runtime_shim.operator import at_terminal, codes, ended, talk
+from tests.support.process import LOOP, Place, is_gone, kill, program, shell, wait_until
 
 pytestmark = pytest.mark.process
 
@@ -24,11 +26,6 @@ LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /
 
 def pids(place: Place) -> list[int]:
     return [int(place.wait_for(name)) for name in ("pid", "child")]
-
-
-def end_left_over(place: Place) -> None:
-    os.killpg(int(place.wait_for("pid")), signal.SIGKILL)
-    wait_until(lambda: all(is_gone(pid) for pid in pids(place)))
 
 
 def test_signal_ends_the_command_and_all_of_its_group(tmp_path: Path) -> None:
@@ -50,8 +47,7 @@ def test_signal_ends_the_command_and_all_of_its_group(tmp_path: Path) -> None:
     assert (undecided.code, undecided.last) == (75, "rdc: WAITING 2 Work")
     assert "--rerun-interrupted" in undecided.err
     assert "--assume pass" in undecided.err
-    assert place.run("answer", "2", "pass").code == 2
-    assert place.run("resume", "--assume", "pass").code == 0
+    assert codes(place, "answer 2 pass", "resume --assume pass") == [2, 0]
     assert place.walk() == ["1 pass", "2 pass"]
 
 
@@ -62,23 +58,18 @@ def test_child_that_ignores_the_signal_is_killed_with_its_leader(tmp_path: Path)
     runner = place.start("run")
     place.wait_for("ready")
     started = time.monotonic()
-    runner.terminate()
-    runner.communicate(timeout=20)
-    assert runner.returncode == 130
+    assert ended(runner, signal.SIGTERM)[0] == 130
     assert time.monotonic() - started < 5
     wait_until(lambda: all(is_gone(pid) for pid in pids(place)), 5)
 
 
 def test_leader_that_ignores_the_signal_is_killed_in_the_end(tmp_path: Path) -> None:
-    place = Place(
-        tmp_path, program({"1": shell("trap '' TERM INT; echo $$ > pid; while :; do sleep .1; done", "COMPLETE")})
-    )
+    command = "trap '' TERM INT; echo $$ > pid; while :; do sleep .1; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
     place.hook("import runtime_shim.tasks.process as s; s.PATIENCE = 1")
     runner = place.start("run")
     pid = int(place.wait_for("pid"))
-    runner.terminate()
-    runner.communicate(timeout=20)
-    assert runner.returncode == 130
+    assert ended(runner, signal.SIGTERM)[0] == 130
     assert is_gone(pid)
 
 
@@ -89,30 +80,26 @@ def test_command_that_passes_after_a_signal_is_the_last_before_a_resume(tmp_path
     place = Place(tmp_path, program({"1": shell(command, "2"), "2": shell("echo 2 >> log", "COMPLETE")}))
     runner = place.start("run")
     place.wait_for("ready")
-    runner.send_signal(getattr(signal, f"SIG{name}"))
-    _, err = runner.communicate(timeout=20)
-    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 2 Work")
+    assert ended(runner, signal.Signals[f"SIG{name}"]) == (130, "rdc: INTERRUPTED 2 Work")
     assert (place.text("got"), place.walk(), place.text("log")) == ("got\n", ["1 pass"], "")
     assert "READY at 2" in place.run("status").out
     assert place.run("resume").code == 0
     assert place.text("log") == "2\n"
 
 
-@pytest.mark.parametrize(("name", "code"), [("INT", 1), ("TERM", 143), ("HUP", 3), ("QUIT", 1)])
-def test_command_that_fails_after_a_signal_is_not_retried(tmp_path: Path, name: str, code: int) -> None:
-    command = f"trap 'echo got >> got; exit {code}' {name}; echo $RDC_ATTEMPT >> log; while :; do sleep 0.05; done"
+@pytest.mark.parametrize(
+    ("sent", "got", "code"),
+    [("INT", "INT", 1), ("TERM", "TERM", 143), ("HUP", "HUP", 3), ("QUIT", "QUIT", 1), ("USR1", "TERM", 3)],
+)
+def test_command_that_fails_after_a_signal_is_not_retried(tmp_path: Path, sent: str, got: str, code: int) -> None:
+    traps = " ".join(f"trap 'echo {name} >> got; exit {code}' {name};" for name in ("INT", "TERM", "HUP", "QUIT"))
+    command = f"{traps} echo $RDC_ATTEMPT >> log; while :; do sleep 0.05; done"
     table = program({"1": {**LOOP["nodes"]["1"], "command": command}}, {"1 retries": 0})
     place = Place(tmp_path, table)
     runner = place.start("run")
     place.wait_for("log")
-    runner.send_signal(getattr(signal, f"SIG{name}"))
-    _, err = runner.communicate(timeout=20)
-    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Work")
-    assert (place.text("got"), place.walk(), place.text("log")) == ("got\n", [], "1\n")
-
-
-def at_terminal(place: Place, *words: str) -> Screen:
-    return Screen([sys.executable, "-S", str(place.script), *words], place.path, place.environment())
+    assert ended(runner, signal.Signals[f"SIG{sent}"]) == (130, "rdc: INTERRUPTED 1 Work")
+    assert (place.text("got"), place.walk(), place.text("log")) == (f"{got}\n", [], "1\n")
 
 
 @pytest.mark.parametrize(("key", "name", "code"), [("\x03", "INT", 0), ("\x1c", "QUIT", 7), ("\x03", "INT", 1)])
@@ -126,8 +113,7 @@ def test_key_reaches_the_command_once_and_stops_the_run(tmp_path: Path, key: str
     table["nodes"]["1"]["edges"] += [{"on": "pass", "go": "2", "says": "CONTINUE"}]
     place = Place(tmp_path, table)
     screen = at_terminal(place, "run")
-    screen.expect("attempt")
-    screen.type(key)
+    talk(screen, "attempt", key)
     at = "2" if code == 0 else "1"
     screen.expect(f"rdc: INTERRUPTED {at} Work")
     assert screen.close() == 130
@@ -140,8 +126,7 @@ def test_command_has_as_much_time_as_it_needs_after_a_key(tmp_path: Path) -> Non
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
     place.hook("import runtime_shim.tasks.process as s; s.PATIENCE = 1")
     screen = at_terminal(place, "run")
-    screen.expect("ready")
-    screen.type("\x03")
+    talk(screen, "ready", "\x03")
     assert screen.close() == 130
     assert place.text("cleaned") == "cleaned\n"
 
@@ -181,18 +166,6 @@ def ignoring(place: Place, number: int) -> subprocess.Popen[str]:
         signal.signal(number, before)
 
 
-def test_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
-    command = "echo ready > ready; until test -e go; do sleep 0.02; done; kill -HUP $$; echo survived > survived"
-    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
-    runner = ignoring(place, signal.SIGHUP)  # as nohup does
-    place.wait_for("ready")
-    runner.send_signal(signal.SIGHUP)
-    (tmp_path / "go").touch()
-    _, err = runner.communicate(timeout=20)
-    assert runner.returncode == 0, err
-    assert place.text("survived") == "survived\n"
-
-
 @LINUX
 def test_commands_see_the_usual_signals(tmp_path: Path) -> None:
     command = "grep -E 'Sig(Blk|Ign)' /proc/self/status"
@@ -223,38 +196,27 @@ def test_signal_between_steps_leaves_nothing_to_decide(tmp_path: Path) -> None:
 
 
 @LINUX
-def test_status_of_a_run_under_way_does_not_advise_to_end_it(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell(HANG, "COMPLETE")}))
-    runner = place.start("run")
-    place.wait_for("ready")
-    leader, _ = pids(place)
-    status = place.run("status").out
-    assert "RUNNING at 1" in status
-    assert f"Its command is running (pid {leader}).\n" in status
-    assert not re.search(r"\b(end|stop) it\b|still runs", status)
-    runner.send_signal(signal.SIGINT)
-    runner.communicate(timeout=20)
-
-
-@LINUX
 def test_killed_runner_leaves_a_command_that_is_found_again(tmp_path: Path) -> None:
     place = Place(
         tmp_path, program({"1": shell(f"echo run >> runs; test $(wc -l < runs) = 2 && exit; {HANG}", "COMPLETE")})
     )
     runner = place.start("run")
     place.wait_for("ready")
-    kill(runner)
     leader, child = pids(place)
+    status = place.run("status").out
+    assert "RUNNING at 1" in status
+    assert f"Its command is running (pid {leader}).\n" in status
+    assert not re.search(r"\b(end|stop) it\b|still runs", status), "it does not advise to end it"
+    kill(runner)
     assert not is_gone(leader)
     status = place.run("status").out
     assert f"still runs (pid {leader})" in status
     assert "--assume" not in status
     assert status.splitlines()[-1] == f"  {place.script} resume --rerun-interrupted"
     assert json.loads(place.run("status", "--json").out)["pid"] == leader
-    undecided, assumed = place.run("resume"), place.run("resume", "--assume", "pass")
-    assert (undecided.code, assumed.code) == (75, 2)
-    assert f"still runs (pid {leader})" in undecided.err
-    assert f"still runs (pid {leader})" in assumed.err
+    for words, code in (((), 75), (("--assume", "pass"), 2)):
+        undecided = place.run("resume", *words)
+        assert (undecided.code, f"still runs (pid {leader})" in undecided.err) == (code, True)
     assert place.walk() == []
     done = place.run("resume", "--rerun-interrupted")
     assert done.code == 0
@@ -272,8 +234,6 @@ def test_pid_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     kill(runner)
     os.killpg(kill_group, signal.SIGKILL)
     with subprocess.Popen(["sleep", "1000"], start_new_session=True) as other:
-        from runtime_shim.engine.journal import encode  # noqa: PLC0415
-
         records = place.records()
         records[-1]["pid"] = other.pid
         records[-1]["since"] -= 100
@@ -292,20 +252,14 @@ def test_assumed_outcome(tmp_path: Path, assume: str) -> None:
     runner = place.start("run")
     place.wait_for("ready")
     kill(runner)
-    end_left_over(place)
+    os.killpg(int(place.wait_for("pid")), signal.SIGKILL)
+    wait_until(lambda: all(is_gone(pid) for pid in pids(place)))
     result = place.run("resume", "--assume", assume)
     assert result.code == (0 if assume == "pass" else 1)
     assert place.walk()[0] == f"1 {assume}"
     (line,) = (line for line in place.run("status").out.splitlines() if line.startswith(f"  {assume.upper()}  1 Work"))
     assert line.endswith(", as assumed")
     assert place.run("status").out.count("as assumed") == 1
-
-
-def test_step_that_asks_is_never_interrupted(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("true", "2"), "2": ask("COMPLETE")}))
-    place.run("run")
-    assert place.run("resume", "--assume", "pass").code == 75
-    assert place.walk() == ["1 pass"], "an assumption is no answer"
 
 
 def test_killed_at_random_moments_it_walks_as_undisturbed(tmp_path: Path) -> None:
@@ -333,30 +287,6 @@ def test_killed_at_random_moments_it_walks_as_undisturbed(tmp_path: Path) -> Non
     assert len(begun) <= count + kills
 
 
-def test_torn_tail_is_repaired_by_resume(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("echo >> one", "2"), "2": ask("COMPLETE")}))
-    place.run("run")
-    content = place.journal.read_bytes()
-    place.journal.write_bytes(content + b'0123abcd {"n":3,"kind":"do')
-    assert place.run("status").code == 0
-    assert place.journal.read_bytes() != content, "status changes nothing"
-    assert place.run("resume").code == 75
-    assert place.journal.read_bytes() == content
-    place.journal.write_bytes(content[:-1])
-    assert place.run("resume").code == 75
-    assert place.journal.read_bytes() == content
-
-
-def test_run_that_died_before_its_first_record(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
-    place.journal.parent.mkdir(parents=True)
-    for content in (b"", b'12345678 {"n":0,'):
-        place.journal.write_bytes(content)
-        assert place.run("resume").code == 2
-        assert place.run("run").code == 0
-        assert place.walk() == ["1 pass"]
-
-
 @pytest.mark.parametrize("name", ["QUIT", "USR2", "ALRM", "PROF"])
 def test_any_signal_that_would_end_the_runner_ends_the_command(tmp_path: Path, name: str) -> None:
     # In the foreground, since what a shell has in the background ignores QUIT, and is ended only after ten seconds.
@@ -364,32 +294,18 @@ def test_any_signal_that_would_end_the_runner_ends_the_command(tmp_path: Path, n
     place = Place(tmp_path, program({"1": shell(f"ulimit -c 0; {hang}; exit 1", "COMPLETE")}))
     runner = place.start("run")
     place.wait_for("ready")
-    runner.send_signal(getattr(signal, f"SIG{name}"))
-    _, err = runner.communicate(timeout=20)
-    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Work")
+    assert ended(runner, signal.Signals[f"SIG{name}"]) == (130, "rdc: INTERRUPTED 1 Work")
     wait_until(lambda: all(is_gone(pid) for pid in pids(place)), 5)
     assert place.walk() == []
 
 
-@pytest.mark.parametrize("name", ["QUIT", "USR1"])
-def test_signal_that_the_command_gets(tmp_path: Path, name: str) -> None:
-    traps = " ".join(f"trap 'echo {got} > got' {got};" for got in ("QUIT", "TERM"))
-    place = Place(
-        tmp_path,
-        program({"1": shell(f"{traps} echo ready > ready; until test -s got; do sleep .02; done; exit 3", "COMPLETE")}),
-    )
-    runner = place.start("run")
-    place.wait_for("ready")
-    runner.send_signal(getattr(signal, f"SIG{name}"))
-    runner.communicate(timeout=20)
-    assert (runner.returncode, place.text("got")) == (130, "QUIT\n" if name == "QUIT" else "TERM\n")
-
-
-@pytest.mark.parametrize("name", ["USR1", "ALRM"])
+@pytest.mark.parametrize("name", ["HUP", "USR1", "ALRM"])
 def test_signal_that_was_ignored_on_entry_ends_nothing(tmp_path: Path, name: str) -> None:
-    command = "echo ready > ready; until test -e go; do sleep 0.02; done"
+    """As nohup has it, also for the command itself."""
+    after = f"kill -{name} $$; echo survived > survived" if name == "HUP" else "echo survived > survived"
+    command = f"echo ready > ready; until test -e go; do sleep 0.02; done; {after}"
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
-    number = getattr(signal, f"SIG{name}")
+    number = signal.Signals[f"SIG{name}"]
     runner = ignoring(place, number)
     place.wait_for("ready")
     runner.send_signal(number)
@@ -397,4 +313,4 @@ def test_signal_that_was_ignored_on_entry_ends_nothing(tmp_path: Path, name: str
     (tmp_path / "go").touch()
     _, err = runner.communicate(timeout=20)
     assert runner.returncode == 0, err
-    assert place.walk() == ["1 pass"]
+    assert (place.walk(), place.text("survived")) == (["1 pass"], "survived\n")

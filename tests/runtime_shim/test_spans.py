@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime_shim.engine.journal import to_json
-from runtime_shim.targets.traces import RunSpans, document, pairs_of, parent_in
+from runtime_shim.targets.traces import Collector, RunSpans, document, pairs_of, parent_in
 from tests.support.collector import parsed, values
 
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 BEGIN = datetime(2026, 11, 29, 8, 0, tzinfo=UTC)
 STEPS = [
     ["1", "shell", "Install {{VERSION}}", "0"],
@@ -64,6 +65,9 @@ def spans_of(*records: dict[str, Any]) -> list[Any]:
         (done("4", 1, "OK", "answered by ann"), "success", None, ""),
         (done("4", 1, "failed", "out of time"), "timeout", "timeout", "out of time"),
         (done("4", 1, "invalid", "private words"), "failure", "_OTHER", ""),
+        (done("4", 1, "none", "private words"), "failure", "_OTHER", ""),
+        (done("4", 1, "failed", "exit code 3"), "failure", "exit_code", "exit code 3"),
+        (done("4", 1, "failed", "killed by SIGKILL"), "failure", "signal", "killed by SIGKILL"),
         (done("2", 1, "goto", "moved to 4", by="ann"), "cancellation", None, ""),
         (done("2", 1, "canceled", "canceled", by="ann"), "cancellation", None, ""),
     ],
@@ -76,25 +80,19 @@ def test_the_result_of_a_step(record: dict[str, Any], result: str, error: str | 
     assert "with a value" not in str(step)
 
 
-@pytest.mark.parametrize(
-    ("more", "result", "error", "code"),
-    [
+def test_the_result_of_a_run() -> None:
+    for more, result, error, code in (
         ({"condition": "complete"}, "success", None, 0),
         ({"condition": "stop", "message": "private"}, "failure", "stop", 2),
         ({"condition": "stop", "limited": 3}, "failure", "limit", 2),
         ({"condition": "stop", "spent": True}, "failure", "limit", 2),
         ({"condition": "stop", "outcome": "canceled"}, "cancellation", None, 0),
-    ],
-)
-def test_the_result_of_a_run(more: dict[str, Any], result: str, error: str | None, code: int) -> None:
-    _, run = spans_of(begin(), done("1", 1, **more))
-    assert (values(run)["cicd.pipeline.result"], values(run).get("error.type")) == (result, error)
-    assert (run.status.code, run.status.message, run.name) == (code, "", "RUN pay")
-
-
-def test_a_run_that_ends_at_its_start_has_a_span() -> None:
+    ):
+        _, run = spans_of(begin(), done("1", 1, **more))
+        assert (values(run)["cicd.pipeline.result"], values(run).get("error.type")) == (result, error)
+        assert (run.status.code, run.status.message, run.name) == (code, "", "RUN pay")
     [run] = spans_of(begin(condition="complete"))
-    assert (run.name, run.start_time_unix_nano) == ("RUN pay", run.end_time_unix_nano)
+    assert (run.name, run.start_time_unix_nano) == ("RUN pay", run.end_time_unix_nano), "it ended at its start"
 
 
 def test_times_are_those_of_the_records() -> None:
@@ -106,22 +104,18 @@ def test_times_are_those_of_the_records() -> None:
 
 
 def test_steps_of_an_old_journal_follow_each_other() -> None:
-    records = [begin(), done("1", 0), done("5", 0, condition="complete")]
-    for record in records[1:]:
-        del record["time"]
-    first, second, run = spans_of(*records)
+    def without_times(*records: dict[str, Any]) -> list[Any]:
+        return spans_of(begin(), *({key: one[key] for key in one if key != "time"} for one in records))
+
+    first, second, run = without_times(done("1", 0), done("5", 0, condition="complete"))
     zero = int(BEGIN.timestamp()) * 10**9
     assert (first.start_time_unix_nano - zero, first.end_time_unix_nano - zero) == (0, 10**9)
     assert (second.start_time_unix_nano - zero, run.end_time_unix_nano - zero) == (10**9, 2 * 10**9)
-
-
-def test_a_retry_in_an_old_journal_starts_when_the_run_ended() -> None:
     ended = done("1", 0, "fail", "exit code 1", condition="stop")
-    records = [begin(), ended, done("1", 0, "retry", condition="ready"), done("1", 0, condition="complete")]
-    for record in records[1:]:
-        del record["time"]
-    _, stop, _, complete = spans_of(*records)
-    assert complete.start_time_unix_nano == stop.end_time_unix_nano
+    _, stop, _, complete = without_times(
+        ended, done("1", 0, "retry", condition="ready"), done("1", 0, condition="complete")
+    )
+    assert complete.start_time_unix_nano == stop.end_time_unix_nano, "a retry starts when the run ended"
 
 
 def test_a_clock_that_was_set_back_gives_no_negative_time() -> None:
@@ -130,9 +124,12 @@ def test_a_clock_that_was_set_back_gives_no_negative_time() -> None:
             assert span.start_time_unix_nano <= span.end_time_unix_nano
 
 
-def test_a_step_without_a_title_has_its_name() -> None:
+def test_a_span_has_the_name_or_title_without_what_could_hide_something() -> None:
     [step] = spans_of(begin(), done("5", 1))
     assert (step.name, values(step)["cicd.pipeline.task.name"]) == ("5", "5")
+    steps = [["1", "shell", "a\x1b[31m\ud800\u202eb\nc", "0"]]
+    [step] = spans_of(begin(steps=steps), done("1", 1, says="GOTO \x00"))
+    assert (step.name, values(step)["rdc.transition"]) == ("1 a?[31m??b c", "GOTO ?")
 
 
 def test_a_retry_starts_another_part_of_the_run() -> None:
@@ -147,12 +144,9 @@ def test_a_retry_starts_another_part_of_the_run() -> None:
 
 
 def test_a_raised_limit_starts_another_part_of_the_run() -> None:
-    records = [
-        begin(),
-        done("1", 1, condition="stop", limited=1),
-        {"kind": "again", "condition": "ready", "time": at(5)},
-    ]
-    *_, second, run = spans_of(*records, done("2", 7, by="ann", condition="complete"))
+    again = {"kind": "again", "condition": "ready", "time": at(5)}
+    records = [begin(), done("1", 1, condition="stop", limited=1), again, done("2", 7, by="ann", condition="complete")]
+    *_, second, run = spans_of(*records)
     assert (second.name, second.parent_span_id) == ("2 Fine?", run.span_id)
 
 
@@ -160,12 +154,6 @@ def test_an_adopted_run_has_the_titles_of_its_time() -> None:
     adopt = {"kind": "adopt", "condition": "ready", "steps": [["1", "ask", "New", "0"]], "time": at(3)}
     old, new = spans_of(begin(), done("1", 1), adopt, done("1", 4, by="ann"))
     assert (old.name, new.name, values(new)["rdc.step.kind"]) == ("1 Install {{VERSION}}", "1 New", "ask")
-
-
-def test_text_that_could_hide_something_is_replaced() -> None:
-    steps = [["1", "shell", "a\x1b[31m\ud800\u202eb\nc", "0"]]
-    [step] = spans_of(begin(steps=steps), done("1", 1, says="GOTO \x00"))
-    assert (step.name, values(step)["rdc.transition"]) == ("1 a?[31m??b c", "GOTO ?")
 
 
 @given(st.text(), st.text().filter(str.split), st.text(), st.integers(1, 9))
@@ -179,7 +167,47 @@ def test_a_parent_is_valid_or_empty(text: str) -> None:
     assert parent_in(text) == ""
 
 
+def test_a_parent_that_is_not_valid_is_none() -> None:
+    wrong = ["", "x", PARENT[:-1], f"{PARENT}0", f"{PARENT}-00", PARENT.upper(), f"ff{PARENT[2:]}"]
+    wrong += [f"00-{'0' * 32}-b7ad6b7169203331-01", f"{PARENT[:36]}{'0' * 16}-01", PARENT.replace("0af7", "0äf7")]
+    assert [parent_in(text) for text in wrong] == [""] * len(wrong)
+    assert parent_in(PARENT) == parent_in(f"cc{PARENT[2:]}-what-ever") == PARENT, "also of a later version"
+
+
 @given(st.dictionaries(st.text("abc-_.", min_size=1), st.text("abc %2C/+=é", min_size=0)))
 def test_pairs_are_read_as_they_are_written(pairs: dict[str, str]) -> None:
     written = ",".join(f"{name}={value.replace('%', '%25').replace(',', '%2C')}" for name, value in pairs.items())
     assert pairs_of("X", {"X": written}) == {name: value.strip() for name, value in pairs.items()}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "collector",
+            "collector:4318",
+            "http://",
+            "http:///v1",
+            "http://:4318",
+            "ftp://127.0.0.1",
+            "file:///etc/passwd",
+        ),
+        *("http://127.0.0.1:99999", "http://127.0.0.1:x", "http://[::1", "http://ann:hunter2@127.0.0.1:4318"),
+        *("http://127.0.0.1:4318\r\nX-Injected: hunter2", "http://127.0.0.1/a b", "http://127.0.0.1/\x1b[31m"),
+        "http://kö.example",
+    ],
+)
+def test_a_wrong_address_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match=r"^OTEL_EXPORTER_OTLP_ENDPOINT must be like http://HOST:4318$"):
+        Collector({"OTEL_EXPORTER_OTLP_ENDPOINT": address})
+
+
+@pytest.mark.parametrize("variable", ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"])
+def test_a_wrong_header_is_refused_without_its_value(variable: str) -> None:
+    given = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318"}
+    for value in ("x=hunter2%0d%0aInjected: 1", "x%0d%0aInjected: 1=hunter2", "hunter2", "=hunter2", "x=hunter2%00"):
+        with pytest.raises(ValueError, match=f"^{variable} must be like NAME=VALUE,NAME=VALUE$"):
+            Collector({**given, variable: value})
+    for name in ("a b", "a:b", "kö", "Host", "content-length", "Transfer-Encoding"):
+        with pytest.raises(ValueError, match=f"^{variable} has a header that cannot be sent$"):
+            Collector({**given, variable: f"{name}=hunter2"})

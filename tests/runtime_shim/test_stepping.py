@@ -81,19 +81,6 @@ def test_each_exit_code_says_where_the_run_is(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().splitlines() == ["build", "try 1", "try 2"]
 
 
-def test_after_a_stop_every_step_says_so(tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK)
-    place.call("open")
-    place.call("step", "1")
-    place.call("answer", "2", "no")
-    place.call("step", "2")
-    for step in ("1", "2", "3"):
-        done = place.call("step", step)
-        assert (done.code, done.err.splitlines()[-1]) == (1, "rdc: STOP Not today")
-    assert place.call("open").code == 0, "a new run begins"
-    assert "READY at 1" in place.call("status").out
-
-
 def test_a_loop_is_one_call_with_all_its_places(tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", LOOP)
     place.call("open")
@@ -102,15 +89,22 @@ def test_a_loop_is_one_call_with_all_its_places(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().split() == ["count", "back", "count", "back", "count"]
 
 
-def test_a_step_that_was_interrupted_waits_for_a_decision(tmp_path: Path) -> None:
+def test_after_a_stop_every_step_says_so(tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", RUNBOOK)
     place.call("open")
     (tmp_path / "hold").touch()
     assert place.call("step", "1").code == -9
     waits = place.call("step", "1")
-    assert (waits.code, "1 Build was interrupted" in waits.err) == (75, True)
+    assert (waits.code, "1 Build was interrupted" in waits.err) == (75, True), "it waits for a decision"
     assert place.call("step", "1", "--rerun-interrupted").code == 0
     assert (tmp_path / "log").read_text().split() == ["build", "build"]
+    place.call("answer", "2", "no")
+    place.call("step", "2")
+    for step in ("1", "2", "3"):
+        done = place.call("step", step)
+        assert (done.code, done.err.splitlines()[-1]) == (1, "rdc: STOP Not today")
+    assert place.call("open").code == 0, "a new run begins"
+    assert "READY at 1" in place.call("status").out
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
@@ -134,38 +128,27 @@ def place(tmp_path: Path) -> Compiled:
     return place
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("input topic: a value is required; set it with --input topic=VALUE", "set it with topic=VALUE"),
-        ("--agent-retries 'x': expected a number", "AGENT_RETRIES 'x': expected a number"),
-        ("raise it with `resume --agent-calls NUMBER`", "raise it with `resume AGENT_CALLS=NUMBER`"),
-        ("approve needs --gate ID", "approve needs GATE=ID"),
-        ("no command is set; use --tool web=COMMAND", "use TOOLS=FILE with a line web=COMMAND"),
-        ("choose another directory with --state-dir", "with the option `state-dir`"),
-        ("--rerun-interrupted and --prune", "RERUN and KEEP"),
-        ("what-ever --is not an option", "what-ever IS not an option"),
-    ],
-)
-def test_options_in_a_text_have_their_names_of_make(text: str, message: str) -> None:
-    assert MakeCaller.worded(text).endswith(message)
-
-
-def test_names_of_make_are_those_of_options_in_capitals() -> None:
+def test_options_in_a_text_have_their_names_of_make() -> None:
+    for text, message in {
+        "input topic: a value is required; set it with --input topic=VALUE": "set it with topic=VALUE",
+        "--agent-retries 'x': expected a number": "AGENT_RETRIES 'x': expected a number",
+        "raise it with `resume --agent-calls NUMBER`": "raise it with `resume AGENT_CALLS=NUMBER`",
+        "approve needs --gate ID": "approve needs GATE=ID",
+        "no command is set; use --tool web=COMMAND": "use TOOLS=FILE with a line web=COMMAND",
+        "choose another directory with --state-dir": "with the option `state-dir`",
+        "--rerun-interrupted and --prune": "RERUN and KEEP",
+        "what-ever --is not an option": "what-ever IS not an option",
+    }.items():
+        assert MakeCaller.worded(text).endswith(message)
     assert [name_of(option) for option in ("--agent-model", "--tool", "STEP")] == ["AGENT_MODEL", "TOOLS", "STEP"]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"), [("a=1\nb=2\n", ["a=1", "b=2"]), ("a<<E\nx\n\ny\nE\nb==", ["a=x\n\ny", "b=="]), ("", [])]
-)
-def test_outputs_are_given_as_a_command_writes_them(text: str, found: list[str]) -> None:
-    assert values_of("VALUE", text, "--value", "NAME=VALUE...") == found
-
-
-@pytest.mark.parametrize("text", ["a", "a<<E\nx", "a<<"])
-def test_outputs_that_are_malformed_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="VALUE: line 1: "):
-        values_of("VALUE", text, "--value", "NAME=VALUE...")
+def test_outputs_are_given_as_a_command_writes_them() -> None:
+    for text, found in {"a=1\nb=2\n": ["a=1", "b=2"], "a<<E\nx\n\ny\nE\nb==": ["a=x\n\ny", "b=="], "": []}.items():
+        assert values_of("VALUE", text, "--value", "NAME=VALUE...") == found
+    for text in ("a", "a<<E\nx", "a<<"):
+        with pytest.raises(UsageError, match="VALUE: line 1: "):
+            values_of("VALUE", text, "--value", "NAME=VALUE...")
 
 
 @pytest.mark.parametrize("name", ["HUMAN", "RERUN", "PROMPTED"])
@@ -199,9 +182,6 @@ def test_rules_go_to_standard_output_where_make_calls(place: Compiled) -> None:
 def test_without_make_none_of_it_is_there(place: Compiled) -> None:
     assert place.run("help", RDC_GIVEN="topic=x").code == 2
     assert "a value is required" in place.run("run", RDC_GIVEN="topic=x").last
-
-
-def test_a_program_that_people_call_has_none_of_it(place: Compiled) -> None:
     place.bundle(runtime="shared")
-    assert "MakeCaller" not in "".join(map(runtime, EDITIONS))
+    assert "MakeCaller" not in "".join(map(runtime, EDITIONS)), "a program that people call has none of it"
     assert place.run("help", RDC_MAKE="-f my.mk", RDC_GIVEN="topic=x").code == 2

@@ -19,7 +19,7 @@ from runtime_shim.tasks import exchange as module
 from runtime_shim.tasks.commands import run_command
 from runtime_shim.tasks.exchange import Call, exchange
 from runtime_shim.tasks.process import Processes
-from tests.support.process import held_back
+from tests.support.process import held_back, wait_until
 
 pytestmark = pytest.mark.process
 
@@ -84,35 +84,25 @@ def test_a_command_in_a_thread_is_cancelled_with_all_that_it_began(tmp_path: Pat
     cancellation, started = Cancellation(), tmp_path / "pid"
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(run, f"sleep 60 & echo $! > {started}; wait", cancellation=cancellation)
-        while not (started.exists() and started.read_text().strip()):
-            time.sleep(0.01)
+        wait_until(lambda: started.exists() and started.read_text().strip())
         cancellation.event.set()
         with pytest.raises(Interrupted):
             running.result(timeout=20)
-    deadline = time.monotonic() + 10
-    while started_at(int(started.read_text())) is not None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: started_at(int(started.read_text())) is None)
 
 
 def outside_of_performers(tree: ast.Module) -> set[str]:
     """The names that a module reads outside of the classes that do steps for a session."""
-    apart = {
-        node
-        for node in tree.body
-        if isinstance(node, ast.ClassDef) and any("session" in ast.dump(n) for n in ast.walk(node))
-    }
-    inner = (node for part in tree.body if part not in apart for node in ast.walk(part))
+    inside = {node for node in tree.body if not (isinstance(node, ast.ClassDef) and "session" in ast.dump(node))}
+    inner = (node for part in inside for node in ast.walk(part))
     return {ast.unparse(node) for node in inner if isinstance(node, ast.Attribute)}
 
 
-PERFORMING = ("process", "shell", "commands", "exchange", "verdicts", "recipes")
-
-
-@pytest.mark.parametrize("name", [*(f"tasks/{name}" for name in PERFORMING), "io/reading"])
-def test_what_does_a_task_touches_neither_environment_nor_folder_nor_handlers(name: str) -> None:
-    tree = ast.parse((FOLDER / f"{name}.py").read_text())
-    assert not outside_of_performers(tree) & {"os.environ", "os.chdir", "signal.signal", "os.umask"}
+def test_what_does_a_task_touches_neither_environment_nor_folder_nor_handlers() -> None:
+    performing = ("process", "shell", "commands", "exchange", "verdicts", "recipes")
+    for name in (*(f"tasks/{name}" for name in performing), "io/reading"):
+        tree = ast.parse((FOLDER / f"{name}.py").read_text())
+        assert not outside_of_performers(tree) & {"os.environ", "os.chdir", "signal.signal", "os.umask"}, name
 
 
 # --- Exchanges: nothing is lost or held up, whatever a process and who is shown its answer do -------------------------
@@ -167,7 +157,4 @@ def test_process_that_cannot_be_begun_ends_those_before_it(processes: Processes)
     with pytest.raises(OSError, match="long"):
         exchange(processes, [call("exec sleep 60"), long], 0)
     assert time.monotonic() - begun < 5
-    deadline = time.monotonic() + 5
-    while before and len(os.listdir("/proc/self/fd")) > before:  # noqa: PTH208
-        assert time.monotonic() < deadline, "a pipe stays open"
-        time.sleep(0.02)
+    wait_until(lambda: not before or len(os.listdir("/proc/self/fd")) <= before)  # noqa: PTH208 (no pipe stays open)

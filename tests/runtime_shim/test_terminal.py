@@ -5,22 +5,29 @@ from __future__ import annotations
 import re
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from runtime_shim.engine.texts import clean
 from runtime_shim.engine.walk import advance
+from tests.runtime_shim.operator import at_terminal, talk
 from tests.support.process import Place, Screen, ask, is_gone, program, shell, wait_until
 
 pytestmark = pytest.mark.process
 
 # A command that expects a key waits a little: it begins before the terminal is handed to it.
 
+screen = partial(at_terminal, TERM="xterm")
 
-def screen(place: Place, *words: str, **more: str) -> Screen:
-    environment = place.environment(TERM="xterm", **more)
-    return Screen([sys.executable, str(place.script), *words], place.path, environment)
+
+def interactive(place: Place, begun: str) -> Screen:
+    """A shell in which a run was begun."""
+    words = ["bash", "--norc", "--noprofile", "-i"]
+    terminal = Screen(words, place.path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
+    talk(terminal, "prompt> ", f"{sys.executable} {place.script} {begun}\n")
+    return terminal
 
 
 def test_question_has_no_default(tmp_path: Path) -> None:
@@ -30,13 +37,9 @@ def test_question_has_no_default(tmp_path: Path) -> None:
     terminal.expect(r"Look at it\.")
     terminal.expect(r'\{"a": 1\}')
     for nonsense in ("", "maybe", "pa ss"):
-        terminal.expect(r"Did 1 Review pass\? \[pass/fail\] ")
-        terminal.type(f"{nonsense}\n")
+        talk(terminal, r"Did 1 Review pass\? \[pass/fail\] ", f"{nonsense}\n")
         terminal.expect("Please type pass or fail")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("P\n")
-    terminal.expect(r"\[yes/no\] ")
-    terminal.type("n\n")
+    talk(terminal, r"\[pass/fail\] ", "P\n", r"\[yes/no\] ", "n\n")
     terminal.expect("rdc: STOP gave up\n")
     assert terminal.close() == 1
     assert place.walk() == ["1 pass", "2 fail"]
@@ -46,8 +49,7 @@ def test_question_has_no_default(tmp_path: Path) -> None:
 def test_keys_that_leave_a_question(tmp_path: Path, key: str, code: int, last: str) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
     terminal = screen(place, "run")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type(key)
+    talk(terminal, r"\[pass/fail\] ", key)
     terminal.expect(
         f"\nrdc: {last} 1 Review\n" if code == 75 else r"\^C\nrdc: to continue: .*\nrdc: INTERRUPTED 1 Review\n"
     )
@@ -55,18 +57,14 @@ def test_keys_that_leave_a_question(tmp_path: Path, key: str, code: int, last: s
     assert place.run("answer", "1", "pass").code == 0, "it simply waits"
 
 
-@pytest.mark.parametrize(
-    ("title", "question", "text"),
-    [
-        ("Is it good?", "yes/no", "1 Is it good?"), ("Say so:", "pass/fail", "1 Say so:"),
-        ("Look.", "pass/fail", "1 Look."), ("Good", "yes/no", "1 Good:"),
-    ],
-)  # fmt: skip
-def test_question_has_no_mark_too_many(tmp_path: Path, title: str, question: str, text: str) -> None:
-    terminal = screen(Place(tmp_path, program({"1": ask("COMPLETE", title=title, question=question)})), "run")
-    terminal.expect(re.escape(f"\n{text} [{question}] "))
-    terminal.type("\x04")
-    assert terminal.close() == 75
+def test_question_has_no_mark_too_many(tmp_path: Path) -> None:
+    asked = [("Is it good?", "yes/no"), ("Say so:", "pass/fail"), ("Look.", "pass/fail"), ("Good", "yes/no")]
+    steps = {str(n): ask(str(n + 1), title=title, question=question) for n, (title, question) in enumerate(asked, 1)}
+    terminal = screen(Place(tmp_path, program({**steps, "5": shell("true", "COMPLETE")})), "run")
+    for n, (title, question) in enumerate(asked, 1):
+        mark = ":" if title == "Good" else ""
+        talk(terminal, re.escape(f"\n{n} {title}{mark} [{question}] "), "y\n")
+    assert terminal.close() == 0
 
 
 def test_prompt_of_a_command_is_shown_at_a_terminal_and_in_a_log(tmp_path: Path) -> None:
@@ -77,13 +75,7 @@ def test_prompt_of_a_command_is_shown_at_a_terminal_and_in_a_log(tmp_path: Path)
     terminal.expect(r"2 Work\n    a\n    b\n    c\n    d\n    e\n    f\n    PASS")
     assert terminal.close() == 0
     assert "1 Work\n    one 3\n\n    ?[2J\n    4\n    5\n" in place.run("run").err
-    colored = Screen(
-        [sys.executable, str(place.script), "run"],
-        place.path,
-        {key: value for key, value in place.environment(TERM="xterm").items() if key != "NO_COLOR"},
-    )
-    colored.expect(re.escape("\033[2m    one 3\033[0m\n"))
-    assert colored.close() == 0
+    assert "\033[2m    one 3\033[0m\n" in seen_in_color(place)
 
 
 def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path) -> None:
@@ -92,37 +84,18 @@ def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path) -> None
         program({"1": shell("echo started; until test -e go; do sleep 0.02; done", "2"), "2": ask("COMPLETE")}),
     )
     terminal = screen(place, "run")
-    terminal.expect("started")
-    terminal.type("pass\n")
+    talk(terminal, "started", "pass\n")
     terminal.expect("pass\n")  # the echo: the terminal has it
     (tmp_path / "go").touch()
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("f\n")
+    talk(terminal, r"\[pass/fail\] ", "f\n")
     terminal.expect("rdc: STOP")
     assert terminal.close() == 1
-
-
-def test_interrupt_key_during_a_command(tmp_path: Path) -> None:
-    command = "echo $$ > pid; sleep 1000 & echo $! > child; echo ready > ready; echo here; wait"
-    place = Place(tmp_path, program({"1": shell(command, "2"), "2": shell("echo >> two", "COMPLETE")}))
-    terminal = screen(place, "run")
-    terminal.expect("here")
-    place.wait_for("ready")
-    terminal.type("\x03")
-    terminal.expect("rdc: INTERRUPTED 1 Work\n")
-    assert terminal.close() == 130
-    wait_until(lambda: all(is_gone(int(place.text(name))) for name in ("pid", "child")), 5)
-    assert place.walk() == []
-    assert place.text("two") == ""
 
 
 def test_command_can_read_from_the_terminal(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("read -p 'name? ' x; test \"$x\" = Ada", "2"), "2": ask("COMPLETE")}))
     terminal = screen(place, "run")
-    terminal.expect(r"name\? ")
-    terminal.type("Ada\n")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("pass\n")
+    talk(terminal, r"name\? ", "Ada\n", r"\[pass/fail\] ", "pass\n")
     assert terminal.close() == 0
 
 
@@ -131,17 +104,14 @@ def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int,
     command = "echo >> runs; test $(wc -l < runs) = 2 && exit; echo here; sleep 1000"
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
     terminal = screen(place, "run")
-    terminal.expect("here")
-    terminal.type("\x03")
+    talk(terminal, "here", "\x03")
     assert terminal.close() == 130
     terminal = screen(place, "resume")
     terminal.expect(r"1 Work was interrupted \(deploy\.runbook\.md:3\)")
     for nonsense in ("", "y", "no"):
-        terminal.expect(r"\[pass/fail/again\] ")
-        terminal.type(f"{nonsense}\n")
+        talk(terminal, r"\[pass/fail/again\] ", f"{nonsense}\n")
         terminal.expect("Please type pass, fail or again")
-    terminal.expect(r"\[pass/fail/again\] ")
-    terminal.type(f"{answer}\n")
+    talk(terminal, r"\[pass/fail/again\] ", f"{answer}\n")
     assert terminal.close() == code
     assert ("set by the operator" in terminal.seen) == (answer != "again")
     assert place.run("status").out.count(", as assumed") == (answer != "again")
@@ -150,13 +120,17 @@ def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int,
 
 @pytest.mark.parametrize(("more", "color"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
 def test_color(tmp_path: Path, more: dict[str, str], color: bool) -> None:
-    place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
+    shown = seen_in_color(Place(tmp_path, program({"1": shell("true", "COMPLETE")})), **more)
+    assert ("\033[" in shown) == color
+    assert re.search(r"\[1/1\] \S*1 Work", shown)
+
+
+def seen_in_color(place: Place, **more: str) -> str:
+    """What a run shows at a terminal, with colors unless a variable forbids that."""
     rest = {key: value for key, value in place.environment().items() if key != "NO_COLOR"}
-    environment = {**rest, "TERM": "xterm", **more}
-    terminal = Screen([sys.executable, str(place.script), "run"], place.path, environment)
+    terminal = Screen([sys.executable, str(place.script), "run"], place.path, {**rest, "TERM": "xterm", **more})
     assert terminal.close() == 0
-    assert ("\033[" in terminal.seen) == color
-    assert re.search(r"\[1/1\] \S*1 Work", terminal.seen)
+    return terminal.seen
 
 
 def test_hangup_of_the_terminal(tmp_path: Path) -> None:
@@ -170,12 +144,8 @@ def test_hangup_of_the_terminal(tmp_path: Path) -> None:
 def test_stop_key_stops_the_runner_too_and_it_goes_on(tmp_path: Path) -> None:
     command = "sleep 0.3; echo here; until test -e go; do sleep 0.02; done; echo through"
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
-    shell_words = ["bash", "--norc", "--noprofile", "-i"]
-    terminal = Screen(shell_words, tmp_path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
-    terminal.expect("prompt> ")
-    terminal.type(f"{sys.executable} {place.script} run\n")
-    terminal.expect("here\n")
-    terminal.type("\x1a")
+    terminal = interactive(place, "run")
+    talk(terminal, "here\n", "\x1a")
     terminal.expect("Stopped")
     terminal.expect("prompt> ")
     (tmp_path / "go").touch()
@@ -184,55 +154,38 @@ def test_stop_key_stops_the_runner_too_and_it_goes_on(tmp_path: Path) -> None:
     assert place.walk() == []
     terminal.type("fg\n")
     terminal.expect("through\n")
-    terminal.expect("rdc: COMPLETE all done\n")
-    terminal.expect("prompt> ")
-    terminal.type("exit\n")
+    talk(terminal, "rdc: COMPLETE all done\nprompt> ", "exit\n")
     assert terminal.close() == 0
 
 
 def test_runner_in_the_background_leaves_the_terminal_alone(tmp_path: Path) -> None:
-    place = Place(
-        tmp_path,
-        program({"1": shell("sleep 0.2; echo begun > begun; until test -e go; do sleep 0.02; done", "COMPLETE")}),
-    )
-    words = ["bash", "--norc", "--noprofile", "-i"]
-    terminal = Screen(words, tmp_path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
-    terminal.expect("prompt> ")
-    terminal.type(f"{sys.executable} {place.script} run &\n")
+    command = "sleep 0.2; echo begun > begun; until test -e go; do sleep 0.02; done"
+    place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
+    terminal = interactive(place, "run &")
     terminal.expect("prompt> ")
     place.wait_for("begun")
     terminal.type("echo still''here\n")
     terminal.expect("stillhere\n")
     (tmp_path / "go").touch()
-    terminal.expect("rdc: COMPLETE")
-    terminal.type("exit\n")
+    talk(terminal, "rdc: COMPLETE", "exit\n")
     terminal.close()
 
 
 def test_modes_that_a_command_left_behind_are_restored(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("sleep 0.3; stty -echo", "2"), "2": ask("COMPLETE")}))
     terminal = screen(place, "run")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("pass\n")
+    talk(terminal, r"\[pass/fail\] ", "pass\n")
     terminal.expect(r"^pass\n")
     assert terminal.close() == 0
 
 
 def test_question_is_put_again_after_the_stop_key(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    words = ["bash", "--norc", "--noprofile", "-i"]
-    terminal = Screen(words, tmp_path, place.environment(TERM="dumb", PS1="prompt> ", HISTFILE="/dev/null"))
-    terminal.expect("prompt> ")
-    terminal.type(f"{sys.executable} {place.script} run\n")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("\x1a")
+    terminal = interactive(place, "run")
+    talk(terminal, r"\[pass/fail\] ", "\x1a")
     terminal.expect("Stopped")
-    terminal.expect("prompt> ")
-    terminal.type("fg\n")
-    terminal.expect(r"Did 1 Review pass\? \[pass/fail\] ")
-    terminal.type("pass\n")
-    terminal.expect("rdc: COMPLETE all done\n")
-    terminal.type("exit\n")
+    talk(terminal, "prompt> ", "fg\n", r"Did 1 Review pass\? \[pass/fail\] ", "pass\n")
+    talk(terminal, "rdc: COMPLETE all done\n", "exit\n")
     terminal.close()
 
 
@@ -242,12 +195,8 @@ def test_bytes_that_are_no_text_are_no_answer(tmp_path: Path) -> None:
     terminal.expect(r"\[pass/fail\] ")
     terminal.type(b"\xff\xfepass\n")
     terminal.expect("Please type pass or fail")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("pass\n")
+    talk(terminal, r"\[pass/fail\] ", "pass\n")
     assert terminal.close() == 0
-
-
-# --- Texts of a document on the screen --------------------------------------------------------------------------------
 
 
 def test_a_step_says_its_prompt_when_the_run_comes_into_it(tmp_path: Path) -> None:
@@ -259,15 +208,12 @@ def test_a_step_says_its_prompt_when_the_run_comes_into_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("title", ["100%", "%(prog)d 100%", "%(prog)s", "%"])
-def test_a_title_with_percent_signs_is_shown_as_it_stands(tmp_path: Path, title: str) -> None:
-    result = Place(tmp_path, program({"1": shell("true", "COMPLETE")}, title=title)).run("--help")
+def test_a_title_and_a_source_are_shown_as_they_stand(tmp_path: Path, title: str) -> None:
+    place = Place(tmp_path, program({"1": shell("true", "COMPLETE", at="new\nline.runbook.md:3")}, title=title))
+    result = place.run("--help")
     assert result.code == 0
     assert title in result.out
-
-
-def test_a_source_with_a_newline_in_its_name_keeps_the_table_whole(tmp_path: Path) -> None:
-    table = program({"1": shell("true", "COMPLETE", at="new\nline.runbook.md:3")})
-    assert len(Place(tmp_path, table).run("steps").out.splitlines()) == 2
+    assert len(place.run("steps").out.splitlines()) == 2
 
 
 @pytest.mark.parametrize("character", "\u061c\u200b\u202e\u2028\u0085\x1b\ufeff")

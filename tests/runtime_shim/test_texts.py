@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -11,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from compiler.ir.edges import Add, Clear, CounterTest, Edge, Keep, SlotTest
+from compiler.ir.edges import Add, Clear, CounterTest, Keep, SlotTest
 from compiler.ir.program import Counter, Input, Program, Settings, Variable
 from compiler.ir.tasks import Ask, Gate, Parallel, Tool
 from compiler.ir.texts import Reference, Text, text
 from runtime_shim.values.limits import pause_of
 from runtime_shim.values.slots import read_output
+from tests.runtime_shim.operator import codes, ended, facts_of
 from tests.support.interpreters import ENDS, end_of_support
 from tests.support.process import kill, wait_until
 from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot
@@ -35,43 +37,48 @@ INPUTS = program(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("words", "got"),
-    [
-        (("--input", "name=Ann=1"), "Ann=1|unset|3|"),
-        (("--input", "name=@name", "--input", "note=@name"), "from a file|from a file\n|3|"),
-        (("--inputs", "all.json"), "json|two\nlines|-4.5|"),
-        (("--inputs", "all.json", "--input", "name=flag"), "flag|two\nlines|-4.5|"),
-    ],
-)
-def test_inputs_are_given(tmp_path: Path, words: tuple[str, ...], got: str) -> None:
+def test_inputs_are_given(tmp_path: Path) -> None:
     place = Compiled(tmp_path, INPUTS)
     (tmp_path / "name").write_text("from a file\n")
     (tmp_path / "all.json").write_text('{"name": "json", "note": "two\\nlines", "count": -4.5}')
-    assert place.run("run", *words).code == 0
-    assert place.text("got") == got
+    for words, name, note, count in (
+        (("--input", "name=Ann=1"), "Ann=1", None, "3"),
+        (("--input", "name=@name", "--input", "note=@name"), "from a file", "from a file\n", "3"),
+        (("--inputs", "all.json"), "json", "two\nlines", "-4.5"),
+        (("--inputs", "all.json", "--input", "name=flag"), "flag", "two\nlines", "-4.5"),
+    ):
+        assert place.run("run", *words).code == 0
+        assert place.text("got") == f"{name}|{'unset' if note is None else note}|{count}|"
+        assert facts_of(place)["slots"] == {"name": name, "note": note, "count": count, "kind": "a"}
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, INPUTS)
+    for name, content in {
+        "nul": "a\0b", "nul.json": '{"note": "a\\u0000b"}', "half.json": '{"note": "a\\ud800"}', "bad.json": "{",
+        "big": "x" * (1 << 20) + "y",
+    }.items():  # fmt: skip
+        (tmp_path / name).write_text(content)
+    for words, message in (
         ((), "input name: a value is required"),
         (("--input", "name=a%b"), "input name: it does not match"),
         (("--input", "name=a", "--input", "count=1e3"), "input count: it is not a decimal number"),
         (("--input", "name=a", "--input", "kind=c"), "input kind: it must be one of a, b"),
         (("--input", "name=a", "--input", "nam=b"), "there is no input nam"),
         (("--input", "name"), "expected NAME=VALUE"),
-        (("--input", "name=@gone"), "input name: the file gone does not exist"),
         (("--inputs", "bad.json"), "bad.json: not JSON"),
-    ],
-)
-def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    place = Compiled(tmp_path, INPUTS)
-    (tmp_path / "bad.json").write_text("{")
-    result = place.run("run", *words)
-    assert result.code == 2
-    assert message in result.err
-    assert not place.journal.exists()
+        (("--input", "name=a", "--input", "note=@nul"), "NUL"),
+        (("--input", "name=a", "--inputs", "nul.json"), "NUL"),
+        (("--input", "note=@big"), "big: larger than 1,048,576 bytes"),
+        (("--input", "note=\udcff"), "not UTF-8"),
+        (("--input", "name=a", "--inputs", "half.json"), "not UTF-8"),
+    ):
+        result = place.run("run", *words)
+        assert (result.code, message in result.err) == (2, True), result.err
+    asking = Compiled(tmp_path, program(node("8", Ask("input", text("?")))))
+    (tmp_path / "half.json").write_text('{"8": "a\\ud800"}')
+    result = asking.run("run", "--answers", "half.json")
+    assert (result.code, "not UTF-8" in result.err, place.journal.exists()) == (2, True, False)
 
 
 VALUES = program(
@@ -86,9 +93,9 @@ VALUES = program(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("given", "code", "a", "b"),
-    [
+def test_values_of_a_command(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, VALUES)
+    for given, code, a, b in (
         ("printf 'A=1\\nB<<E\\nx\\n\\ny\\nE\\nA= 2=' > $1", 0, " 2=", "x\n\ny"),
         ("true", 0, None, None),
         ("echo A=1 > $1; false", 1, "1", None),
@@ -98,13 +105,10 @@ VALUES = program(
         ("(printf A=; head -c 65537 /dev/zero | tr '\\0' x) > $1", 1, None, None),
         ("rm $1; ln -s /etc/passwd $1", 1, None, None),
         ("rm $1", 0, None, None),
-    ],
-)
-def test_values_of_a_command(tmp_path: Path, given: str, code: int, a: str | None, b: str | None) -> None:
-    place = Compiled(tmp_path, VALUES)
-    (tmp_path / "give").write_text(given + "\n")
-    result = place.run("run")
-    assert (result.code, place.slots()) == (code, {"a": a, "b": b}), result.err
+    ):
+        (tmp_path / "give").write_text(given + "\n")
+        result = place.run("run")
+        assert (result.code, place.slots()) == (code, {"a": a, "b": b}), result.err
 
 
 def test_values_are_given_with_an_assumed_outcome(tmp_path: Path) -> None:
@@ -115,8 +119,7 @@ def test_values_are_given_with_an_assumed_outcome(tmp_path: Path) -> None:
     for alone in ((), ("--rerun-interrupted",)):
         refused = place.run("resume", "--value", "A=1", *alone)
         assert (refused.code, "--assume WORD" in refused.err) == (2, True), refused.err
-    assert place.run("resume", "--assume", "pass", "--value", "C=1").code == 2
-    assert place.run("resume", "--assume", "pass", "--value", "A=x=y").code == 0
+    assert codes(place, "resume --assume pass --value C=1", "resume --assume pass --value A=x=y") == [2, 0]
     assert place.slots() == {"a": "x=y", "b": None}
 
 
@@ -142,16 +145,6 @@ def test_slots_are_tested_and_taken_out_of_json(tmp_path: Path) -> None:
     assert place.walk() == ["1 pass", "2 pass", "3 pass"]
 
 
-def retrying(*more: Edge, **settings: int) -> object:
-    counted = CounterTest("r", "<", 2)
-    again = edge("1", "fail", Add("r", 1), tests=(counted,))
-    return program(
-        node("1", sh("date +%s.%N >> log; false"), again, *more, edge("STOP"), retries="r",
-             settings=Settings(**settings)),
-        counters=(Counter("r", "1", role="retries", of="1"),),
-    )  # fmt: skip
-
-
 def test_attempts_wait_longer_and_longer() -> None:
     step = {"attempt": "r", "delay": 3, "backoff": 2}
     assert [pause_of(step, {"r": used}) for used in range(4)] == [0, 3, 6, 12]
@@ -160,13 +153,13 @@ def test_attempts_wait_longer_and_longer() -> None:
 
 
 def test_pause_is_interrupted_and_resumed_for_what_is_left(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, retrying(delay=2))  # type: ignore[arg-type]
+    again = edge("1", "fail", Add("r", 1), tests=(CounterTest("r", "<", 2),))
+    step = node("1", sh("date +%s.%N >> log; false"), again, edge("STOP"), retries="r", settings=Settings(delay=2))
+    place = Compiled(tmp_path, program(step, counters=(Counter("r", "1", role="retries", of="1"),)))
     runner = place.start("run")
     wait_until(lambda: '"due"' in place.text(".rdc/deploy/journal"))
     begun = time.monotonic()
-    runner.send_signal(signal.SIGTERM)
-    runner.communicate(timeout=10)
-    assert runner.returncode == 130
+    assert ended(runner, signal.SIGTERM)[0] == 130
     assert time.monotonic() - begun < 2
     assert "READY at 1" in place.run("status").out, "nobody need decide about a pause"
     runner = place.start("resume")
@@ -203,21 +196,12 @@ def test_texts_are_filled_in_one_pass(tmp_path: Path) -> None:
     assert place.text("prompt") == "<a> is [<b>{1.1}<a>], b is none"
 
 
-def test_status_tells_slots(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, INPUTS)
-    assert place.run("run", "--input", "name=Ann").code == 0
-    facts = json.loads(place.run("status", "--json").out)
-    assert facts["slots"] == {"name": "Ann", "note": None, "count": "3", "kind": "a"}
-
-
-@pytest.mark.parametrize(
-    "content", [b"\n", b"A=x\n\n", b"A=\0\n", b"A=\xff\n", b"A", b"A <<E\nE\n", b"=1\n", b"A<<E\nx\nF"]
-)
-def test_malformed_values_are_refused(content: bytes) -> None:
+def test_malformed_values_are_refused() -> None:
     assert read_output(b"A=x\nA<<E\nE", ["A"]) == {"A": ""}
     assert read_output(b"", ["A"]) == {}
-    with pytest.raises(ValueError):  # noqa: PT011 (each has its own words)
-        read_output(content, ["A"])
+    for content in (b"\n", b"A=x\n\n", b"A=\0\n", b"A=\xff\n", b"A", b"A <<E\nE\n", b"=1\n", b"A<<E\nx\nF"):
+        with pytest.raises(ValueError):  # noqa: PT011 (each has its own words)
+            read_output(content, ["A"])
 
 
 NASTY = {
@@ -227,7 +211,6 @@ NASTY = {
     "option": "--help",
     "marks": '<reply><input>{1.1}{2.1}"}\n00000000 {"n":5,"kind":"done"}',
 }
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def both(register: str) -> Reference:
@@ -265,8 +248,7 @@ def test_text_stays_text(tmp_path: Path, kind: str) -> None:
     reply = NASTY[kind]
     place = Compiled(tmp_path, whole())
     (tmp_path / "reply").write_text(reply)
-    answers = {"6": "approved", "7": reply, "8": reply}
-    (tmp_path / "answers").write_text(json.dumps(answers))
+    (tmp_path / "answers").write_text(json.dumps({"6": "approved", "7": reply, "8": reply}))
     words = ("--agent", "cat > prompt; cat reply", "--tool", "t=cat > request; cat reply", "--events", "events")
     result = place.run("run", "--input", f"input={reply}", "--answers", "answers", *words)
     assert result.code == 0, result.err
@@ -279,36 +261,14 @@ def test_text_stays_text(tmp_path: Path, kind: str) -> None:
     slots = place.slots()
     assert {slots[name] for name in ("input", "reply", "found", "r", "chosen", "typed")} == {reply}
     assert slots["p"] == f"{reply}\n\n{reply}"
-    events = [json.loads(line) for line in place.text("events").splitlines()]
-    assert {event["event"] for event in events} == {"run_started", "step_started", "step_finished", "run_finished"}
+    events = {json.loads(line)["event"] for line in place.text("events").splitlines()}
+    assert events == {"run_started", "step_started", "step_finished", "run_finished"}
     shown = result.err + place.run("status").out + place.run("steps").out
-    assert not CONTROL.search(shown), "nothing steers a terminal"
-    assert json.loads(place.run("status", "--json").out)["slots"]["reply"] == reply
+    steering = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200f\u202a-\u202e\u2066-\u2069]"
+    assert not re.search(steering, shown), "nothing steers a terminal"
+    assert facts_of(place)["slots"]["reply"] == reply
     lines = [line for line in result.err.splitlines() if line.startswith("rdc: ")]
     assert len(lines) == 1, "no text passes for a line of rdc"
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--input", "input=a", "--answers", "half.json"), "not UTF-8"),
-        (("--input", "input=@nul"), "NUL"),
-        (("--inputs", "nul.json"), "NUL"),
-        (("--input", "input=@big"), "big: larger than 1,048,576 bytes"),
-        (("--input", "input=\udcff"), "not UTF-8"),
-        (("--inputs", "half.json"), "not UTF-8"),
-    ],
-)
-def test_input_that_no_target_could_keep_is_refused(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    place = Compiled(tmp_path, whole())
-    (tmp_path / "nul").write_bytes(b"a\0b")
-    (tmp_path / "nul.json").write_text('{"input": "a\\u0000b"}')
-    (tmp_path / "half.json").write_text('{"input": "a\\ud800", "8": "a\\ud800"}')
-    (tmp_path / "big").write_text("x" * (1 << 20) + "y")
-    result = place.run("run", *words)
-    assert result.code == 2
-    assert message in result.err
-    assert not place.journal.exists()
 
 
 def test_megabyte_is_kept_and_sent_but_is_no_variable(tmp_path: Path) -> None:
@@ -325,9 +285,7 @@ def test_reply_of_a_person_stays_text(tmp_path: Path) -> None:
     asked = node("1", Ask("input", text("?")), edge("2", None, Keep("a")))
     shown = node("2", sh("printenv A > got"), variables=(Variable("A", "a"),))
     place = Compiled(tmp_path, program(asked, shown, slots=("a",)))
-    assert place.run("run").code == 75
-    assert place.run("answer", "1", NASTY["quotes"]).code == 0
-    assert place.run("resume").code == 0
+    assert codes(place, "run", f"answer 1 {shlex.quote(NASTY['quotes'])}", "resume") == [75, 0, 0]
     assert place.text("got") == NASTY["quotes"] + "\n"
 
 

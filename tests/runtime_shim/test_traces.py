@@ -25,7 +25,6 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
 from compiler.driver import Settings, compile_file
-from compiler.ir.program import Settings as Timing
 from compiler.ir.tasks import Parallel, Tool
 from compiler.ir.texts import text
 from rdc.runs.process import Ended
@@ -41,7 +40,7 @@ from tests.support.cli import Result, call, ended, environment, fork, spawn
 from tests.support.collector import Collector, Reply, collecting, parsed, raw_spans, values
 from tests.support.interpreters import end_of_support
 from tests.support.process import ROOT, Screen, Table, wait_until
-from tests.support.runtime_programs import Compiled, agent, edge, node, program, sh
+from tests.support.runtime_programs import Compiled, agent, edge, node, program
 from tests.support.warm.started import Started
 
 pytestmark = pytest.mark.process
@@ -109,13 +108,6 @@ def whole(place: Path, url: str | Collector, **variables: str) -> Result:
     return traced(place, url, "run", "--answers", "answers", **variables)
 
 
-def context(parent: str, state: str = "") -> SpanContext:
-    """The context of the SDK for a TRACEPARENT."""
-    _, trace, span, flags = parent.split("-")
-    pairs = [tuple(pair.split("=")) for pair in state.split(",") if pair]
-    return SpanContext(int(trace, 16), int(span, 16), True, TraceFlags(int(flags, 16)), TraceState(pairs))  # type: ignore[arg-type]
-
-
 def journal(place: Path) -> list[dict[str, Any]]:
     lines = (place / ".rdc" / "pay" / "journal").read_text(encoding="utf-8").splitlines()
     return [json.loads(line.split(" ", 1)[1]) for line in lines]
@@ -160,18 +152,13 @@ def test_a_run_sends_its_steps_and_itself(place: Path, collector: Collector) -> 
     assert {one.path for one in collector.posted} == {"/v1/traces"}
 
 
-def test_a_failure_has_its_reason_but_not_its_message(place: Path, collector: Collector) -> None:
-    (place / "broken").touch()
-    assert whole(place, collector).code == 1
-    *_, failed, run = collector.spans
-    assert (failed.status.code, failed.status.message, values(failed)["error.type"]) == (2, "exit code 1", "exit_code")
-    assert values(failed)["rdc.transition"] == "STOP"
-    assert (run.status.code, run.status.message, values(run)["error.type"]) == (2, "", "stop")
-
-
 def test_a_trace_in_a_report_has_the_same_bytes(place: Path, collector: Collector) -> None:
     (place / "broken").touch()
-    whole(place, collector, TRACEPARENT=PARENT, TRACESTATE="a=1")
+    assert whole(place, collector, TRACEPARENT=PARENT, TRACESTATE="a=1").code == 1
+    *_, failed, run = collector.spans
+    assert (failed.status.code, failed.status.message, values(failed)["error.type"]) == (2, "exit code 1", "exit_code")
+    assert values(failed)["rdc.transition"] == "STOP", "it has no message"
+    assert (run.status.code, run.status.message, values(run)["error.type"]) == (2, "", "stop")
     (place / "broken").unlink()
     assert traced(place, collector, "retry", TRACEPARENT=OTHER).code == 0
     assert collector.names[3:] == ["RUN pay", "3 Send", "RUN pay"]
@@ -195,15 +182,6 @@ def test_each_part_of_a_long_run_is_sent_while_it_works(place: Path, collector: 
     assert process.wait(20) == 130
 
 
-@contextmanager
-def ending(process: Started) -> Iterator[Started]:
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
 def started(place: Path, collector: Collector, *words: str) -> Started:
     """Start the document in its own process, which a test can kill."""
     (place / "answers").write_text("2 yes\n")
@@ -217,10 +195,10 @@ def test_a_killed_run_sends_the_rest_after_it_is_resumed(place: Path, collector:
     assert traced(place, collector).code == 75
     assert collector.names == ["1 Count {{AMOUNT}}"]
     (place / "slow").touch()
-    with ending(started(place, collector, "resume", "--answers", "answers")) as process:
-        (place / "answers").write_text("2 yes\n")
-        wait_until((place / "started").exists)
-        os.kill(process.pid, signal.SIGKILL)
+    process = started(place, collector, "resume", "--answers", "answers")
+    wait_until((place / "started").exists)
+    process.kill()
+    process.wait()
     assert collector.names == ["1 Count {{AMOUNT}}"], "the answer is recorded, but not sent"
     (place / "slow").unlink()
     traced(place, collector, "resume", "--rerun-interrupted")
@@ -234,19 +212,15 @@ def test_a_killed_run_sends_the_rest_after_it_is_resumed(place: Path, collector:
     assert collector.raw_spans[4:] == collector.raw_spans[:4], "at least once: again the same spans"
 
 
-def test_a_new_run_starts_its_own_trace(place: Path, collector: Collector) -> None:
-    whole(place, collector)
-    whole(place, collector)
-    assert collector.names == ["1 Count {{AMOUNT}}", "2 Is it right?", "3 Send", "RUN pay"] * 2
-    assert len({one.trace_id for one in collector.spans}) == 2
-
-
 def test_a_run_that_could_not_send_does_so_later(place: Path, collector: Collector) -> None:
     collector.replies = [Reply(500)]
     assert "rdc: traces were not sent: 127.0.0.1" in whole(place, collector).err
     collector.replies = [Reply()]
     assert traced(place, collector, "resume").code == 0
     assert collector.names == ["1 Count {{AMOUNT}}", "2 Is it right?", "3 Send", "RUN pay"]
+    whole(place, collector)
+    assert collector.names[4:] == collector.names[:4]
+    assert len({one.trace_id for one in collector.spans}) == 2, "a new run starts its own trace"
 
 
 # --- The same by the SDK ----------------------------------------------------------------------------------------------
@@ -255,8 +229,12 @@ def test_a_run_that_could_not_send_does_so_later(place: Path, collector: Collect
 def by_sdk(one: Span, resource: Resource, scope: InstrumentationScope) -> ReadableSpan:
     """The span that the SDK would have made."""
 
+    pairs = (pair.partition("=") for pair in one.trace_state.split(",") if pair)
+    state = TraceState([(key, value) for key, _, value in pairs])
+
     def placed(trace: bytes, span: bytes) -> SpanContext:
-        return context(f"00-{trace.hex()}-{span.hex()}-01", one.trace_state)
+        ids = (int.from_bytes(trace, "big"), int.from_bytes(span, "big"))
+        return SpanContext(*ids, is_remote=True, trace_flags=TraceFlags(1), trace_state=state)
 
     kinds = {Span.SPAN_KIND_INTERNAL: SpanKind.INTERNAL, Span.SPAN_KIND_SERVER: SpanKind.SERVER}
     codes = {0: StatusCode.UNSET, 2: StatusCode.ERROR}
@@ -299,9 +277,13 @@ def meaning(collector: Collector, first: int) -> list[object]:
 def test_the_sdk_sends_a_trace_with_the_same_meaning(place: Path, collector: Collector) -> None:
     (place / "broken").touch()
     traced(place, collector, TRACEPARENT=PARENT, TRACESTATE="a=1,b=2")
-    traced(place, collector, "resume", "--answers", "answers", TRACEPARENT=OTHER)
     (place / "answers").write_text("2 yes\n")
-    traced(place, collector, "resume", "--answers", "answers", TRACEPARENT=OTHER)
+    for _ in range(2):
+        traced(place, collector, "resume", "--answers", "answers", TRACEPARENT=OTHER, TRACESTATE="z=9")
+    run = collector.spans[-1]
+    assert {one.trace_id.hex() for one in collector.spans} == {PARENT[3:35]}
+    assert [(link.trace_id.hex(), link.span_id.hex()) for link in run.links] == [(OTHER[3:35], OTHER[36:52])]
+    assert (place / "seen").read_text().splitlines()[1].endswith(f"{collector.spans[2].span_id.hex()}-01 a=1,b=2")
     ours = [posted.found.resource_spans[0] for posted in collector.posted]
     assert sum(len(span.links) for part in ours for span in part.scope_spans[0].spans) == 1
     exporter = OTLPSpanExporter(f"{collector.url}/v1/traces")
@@ -330,17 +312,6 @@ def test_a_run_is_a_part_of_the_trace_of_its_caller(place: Path, collector: Coll
     assert journal(place)[0]["traceparent"] == PARENT
 
 
-def test_a_resume_by_another_trace_adds_a_link(place: Path, collector: Collector) -> None:
-    traced(place, collector, TRACEPARENT=PARENT, TRACESTATE="a=1")
-    (place / "answers").write_text("2 yes\n")
-    for _ in range(2):
-        traced(place, collector, "resume", "--answers", "answers", TRACEPARENT=OTHER, TRACESTATE="z=9")
-    run = collector.spans[-1]
-    assert {one.trace_id.hex() for one in collector.spans} == {PARENT[3:35]}
-    assert [(link.trace_id.hex(), link.span_id.hex()) for link in run.links] == [(OTHER[3:35], OTHER[36:52])]
-    assert (place / "seen").read_text().splitlines()[1].endswith(f"{collector.spans[2].span_id.hex()}-01 a=1")
-
-
 def test_a_resume_without_a_parent_continues_the_trace(place: Path, collector: Collector) -> None:
     traced(place, collector, TRACEPARENT=PARENT)
     traced(place, collector, "answer", "2", "yes")
@@ -359,26 +330,10 @@ def test_a_trace_that_is_not_sampled_sends_nothing(flags: str, place: Path, coll
     assert collector.tried == 0, "its caller has decided that at the start"
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize(
-    "parent",
-    [
-        *("", "x", PARENT[:-1], f"{PARENT}0", f"{PARENT}-00", PARENT.upper(), f"ff{PARENT[2:]}"),
-        f"00-{'0' * 32}-b7ad6b7169203331-01",
-        f"00-0af7651916cd43dd8448eb211c80319c-{'0' * 16}-01",
-        PARENT.replace("0af7", "0äf7"),
-    ],
-)
-def test_a_parent_that_is_not_valid_is_ignored(parent: str, place: Path, collector: Collector) -> None:
-    assert whole(place, collector, TRACEPARENT=parent, TRACESTATE="a=1").code == 0
+def test_a_parent_that_is_not_valid_is_ignored(place: Path, collector: Collector) -> None:
+    assert whole(place, collector, TRACEPARENT=f"{PARENT}-00", TRACESTATE="a=1").code == 0
     assert collector.spans[-1].parent_span_id == b""
     assert "traceparent" not in journal(place)[0]
-
-
-def test_a_parent_of_a_later_version_counts(place: Path, collector: Collector) -> None:
-    assert whole(place, collector, TRACEPARENT=f"cc{PARENT[2:]}-what-ever").code == 0
-    assert collector.spans[-1].parent_span_id.hex() == PARENT[36:52]
-    assert journal(place)[0]["traceparent"] == PARENT
 
 
 # --- Off, or wrong ----------------------------------------------------------------------------------------------------
@@ -420,59 +375,27 @@ def test_the_variables_of_opentelemetry_count(place: Path, collector: Collector)
     assert {"a", "b"} & {name.lower() for name in collector.posted[1].headers} == {"b"}
 
 
-WRONG_ADDRESSES = [
-    *("collector", "collector:4318", "http://", "http:///v1", "http://:4318", "ftp://127.0.0.1", "file:///etc/passwd"),
-    *("http://127.0.0.1:99999", "http://127.0.0.1:x", "http://[::1", "http://ann:hunter2@127.0.0.1:4318"),
-    *("http://127.0.0.1:4318\r\nX-Injected: hunter2", "http://127.0.0.1/a b", "http://127.0.0.1/\x1b[31m"),
-    "http://kö.example",
-]
-
-
-@pytest.mark.share(3)
-@pytest.mark.parametrize("address", WRONG_ADDRESSES)
-def test_a_wrong_address_is_one_notice(address: str, place: Path) -> None:
-    done = whole(place, address)
-    assert done.code == 0
-    [notice] = [line for line in done.err.splitlines() if "traces" in line]
-    assert notice == "rdc: traces were not sent: OTEL_EXPORTER_OTLP_ENDPOINT must be like http://HOST:4318"
-    assert done.err.splitlines()[-2:] == ["rdc: COMPLETE", notice]
-
-
-@pytest.mark.share(2)
 @pytest.mark.parametrize(
-    ("variable", "value"),
+    ("variable", "value", "notice"),
     [
-        ("OTEL_EXPORTER_OTLP_HEADERS", "x=hunter2%0d%0aInjected: 1"),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "x%0d%0aInjected: 1=hunter2"),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "hunter2"),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "=hunter2"),
-        ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x=hunter2%00"),
-        ("OTEL_RESOURCE_ATTRIBUTES", "team"),
-        ("OTEL_RESOURCE_ATTRIBUTES", "team=%1b[31m"),
+        ("EXPORTER_OTLP_ENDPOINT", "http://ann:hunter2@127.0.0.1:4318", "must be like http://HOST:4318"),
+        ("EXPORTER_OTLP_HEADERS", "x=hunter2%0d%0aInjected: 1", "must be like NAME=VALUE,NAME=VALUE"),
+        ("EXPORTER_OTLP_HEADERS", "Host=hunter2", "has a header that cannot be sent"),
+        ("EXPORTER_OTLP_HEADERS", "a=hunter2€", ""),
+        ("RESOURCE_ATTRIBUTES", "team", "must be like NAME=VALUE,NAME=VALUE"),
+        ("RESOURCE_ATTRIBUTES", "team=%1b[31m", "must be like NAME=VALUE,NAME=VALUE"),
     ],
 )
 def test_a_wrong_variable_is_one_notice_without_its_value(
-    variable: str, value: str, place: Path, collector: Collector
+    variable: str, value: str, notice: str, place: Path, collector: Collector
 ) -> None:
-    done = whole(place, collector, **{variable: value})
-    assert (done.code, collector.tried) == (0, 0)
-    assert done.err.splitlines()[-1] == f"rdc: traces were not sent: {variable} must be like NAME=VALUE,NAME=VALUE"
-    assert "hunter2" not in done.err
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize("name", ["a b", "a:b", "kö", "Host", "content-length", "Transfer-Encoding"])
-def test_a_header_that_would_change_the_request_is_one_notice(name: str, place: Path, collector: Collector) -> None:
-    done = whole(place, collector, OTEL_EXPORTER_OTLP_HEADERS=f"{name}=hunter2")
+    (place / "answers").write_text("2 yes\n")
+    given = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, f"OTEL_{variable}": value}
+    done = spawn("run", "pay.runbook.md", "run", "--answers", "answers", cwd=place, **given)
     assert (done.code, collector.tried, "hunter2" in done.err) == (0, 0, False)
-    notice = "rdc: traces were not sent: OTEL_EXPORTER_OTLP_HEADERS has a header that cannot be sent"
-    assert done.err.splitlines()[-1] == notice
-
-
-def test_a_header_with_letters_that_http_does_not_have_is_one_notice(place: Path, collector: Collector) -> None:
-    done = whole(place, collector, OTEL_EXPORTER_OTLP_HEADERS="a=hunter2€")
-    assert (done.code, collector.tried, "hunter2" in done.err) == (0, 0, False)
-    assert done.err.splitlines()[-1] == f"rdc: traces were not sent: 127.0.0.1:{collector.port}: UnicodeEncodeError"
+    expected = f"OTEL_{variable} {notice}" if notice else f"127.0.0.1:{collector.port}: UnicodeEncodeError"
+    assert [line for line in done.err.splitlines() if "traces" in line] == [f"rdc: traces were not sent: {expected}"]
+    assert done.err.splitlines()[-2:] == ["rdc: COMPLETE", f"rdc: traces were not sent: {expected}"]
 
 
 # --- Collectors that are slow, busy or broken -------------------------------------------------------------------------
@@ -507,13 +430,6 @@ def test_no_redirect_is_followed(place: Path, collector: Collector) -> None:
         assert other.tried == 0
 
 
-def test_rejected_spans_are_a_notice(place: Path, collector: Collector) -> None:
-    collector.replies = [Reply(200, b'{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "\x1b[31mno"}}')]
-    done = whole(place, collector)
-    assert done.code == 0
-    assert done.err.splitlines()[-1] == f"rdc: traces were not sent: 127.0.0.1:{collector.port} rejected 3"
-
-
 @pytest.mark.share(2)
 @pytest.mark.parametrize(
     "reply",
@@ -523,14 +439,16 @@ def test_rejected_spans_are_a_notice(place: Path, collector: Collector) -> None:
         Reply(raw=b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 1000 + b"\r\n"),
         Reply(raw=b"HTTP/1.1 503 Busy\r\nretry-after: 99999999999999999999\r\n\r\n"),
         Reply(raw=b"HTTP/1.1 \x1b[31m\r\n\r\n"),
+        Reply(200, b'{"partialSuccess": {"rejectedSpans": "3", "errorMessage": "\x1b[31mno"}}'),
     ],
 )
 def test_a_broken_collector_is_one_notice(reply: Reply, place: Path, collector: Collector) -> None:
     collector.replies = [reply]
     done = whole(place, collector)
     assert done.code == 0
-    assert sum("traces were not sent" in line for line in done.err.splitlines()) == 1
+    [notice] = [line for line in done.err.splitlines() if "traces were not sent" in line]
     assert "\x1b" not in done.err
+    assert b"rejected" not in reply.body or notice.endswith(f": 127.0.0.1:{collector.port} rejected 3")
 
 
 @contextmanager
@@ -548,20 +466,16 @@ def test_a_collector_that_never_answers_costs_two_seconds(place: Path) -> None:
         done = whole(place, address)
     assert done.code == 0
     assert done.err.splitlines()[-1] == f"rdc: traces were not sent: {address[7:]} takes too long"
-    assert 1.9 < time.monotonic() - begun - usual < 6
+    took = time.monotonic() - begun
+    assert (took > 1.9, took - usual < 6) == (True, True), (took, usual)
 
 
-def test_no_collector_is_one_notice(place: Path) -> None:
+def test_no_collector_or_one_without_a_certificate_is_one_notice(place: Path, collector: Collector) -> None:
     with silent() as address:
         pass
     done = whole(place, address)
-    assert (done.code, done.err.splitlines()[-1]) == (
-        0,
-        f"rdc: traces were not sent: {address[7:]}: Connection refused",
-    )
-
-
-def test_https_needs_a_certificate(place: Path, collector: Collector) -> None:
+    notice = f"rdc: traces were not sent: {address[7:]}: Connection refused"
+    assert (done.code, done.err.splitlines()[-1]) == (0, notice)
     done = whole(place, f"https://127.0.0.1:{collector.port}")
     assert (done.code, collector.tried) == (0, 0)
     assert done.err.splitlines()[-1].startswith(f"rdc: traces were not sent: 127.0.0.1:{collector.port}: [SSL")
@@ -690,38 +604,10 @@ def test_the_executor_of_a_specification_continues_the_trace(tmp_path: Path, col
     assert place.text("seen") == f"{PARENT[:36]}{step.span_id.hex()}-01\n"
 
 
-def test_an_agent_without_an_answer_is_a_failure_without_its_words(tmp_path: Path, collector: Collector) -> None:
-    made = program(node("write", agent("Write it.", "OK"), edge("COMPLETE", "OK"), edge("STOP")))
-    for command, message, error in (
-        ("exit 3", "exit code 3", "exit_code"),
-        ("kill -9 $$", "killed by SIGKILL", "signal"),
-        ("echo private", "", "_OTHER"),
-    ):
-        place = Compiled(tmp_path, made)
-        assert place.run("run", "--agent", command, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url).code == 1
-        step = collector.spans[-2]
-        assert (step.status.message, values(step)["error.type"]) == (message, error)
-        assert values(step)["cicd.pipeline.task.run.result"] == "failure"
-    assert b"private" not in collector.posted[-1].body
-
-
-def test_a_step_that_runs_too_long_is_a_timeout(tmp_path: Path, collector: Collector) -> None:
-    place = Compiled(
-        tmp_path, program(node("1", sh("sleep 9"), edge("COMPLETE", "pass"), edge("STOP"), settings=Timing(timeout=1)))
-    )
-    assert place.run("run", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url).code == 1
-    step, run = collector.spans
-    assert (step.status.message, values(step)["error.type"]) == ("timeout after 1.0 s", "timeout")
-    assert values(step)["cicd.pipeline.task.run.result"] == "timeout"
-    assert values(run)["cicd.pipeline.result"] == "failure"
-
-
 # --- Python programs --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize("runtime", ["bundled", "shared"])
-@pytest.mark.parametrize("which", ["oldest", "newest"])
+@pytest.mark.parametrize(("runtime", "which"), [("bundled", "oldest"), ("shared", "newest")])
 def test_a_program_sends_its_trace_without_rdc(runtime: str, which: str, place: Path, collector: Collector) -> None:
     options = ("-O", "traces=true", "-O", f"runtime={runtime}")
     assert call("compile", "pay.runbook.md", "--to", "python", *options, cwd=place).code == 0
@@ -750,17 +636,12 @@ def loaded_by(place: Path, file: str, **variables: str) -> set[str]:
 def test_a_program_without_a_collector_loads_nothing(place: Path, collector: Collector) -> None:
     call("compile", "pay.runbook.md", "--to", "python", "-O", "traces=true", "-o", "with.py", cwd=place)
     call("compile", "pay.runbook.md", "--to", "python", "-o", "without.py", cwd=place)
-    plain = loaded_by(place, "without.py")
+    plain = loaded_by(place, "without.py", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+    assert collector.tried == 0, "without the option it sends nothing"
     assert loaded_by(place, "with.py") == plain
     more = loaded_by(place, "with.py", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
     assert {"http.client", "threading"} <= more - plain
     assert "traceparent" not in journal(place)[0]
-
-
-def test_a_program_without_the_option_sends_nothing(place: Path, collector: Collector) -> None:
-    call("compile", "pay.runbook.md", "--to", "python", "-o", "pay.py", cwd=place)
-    loaded_by(place, "pay.py", OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
-    assert collector.tried == 0
 
 
 def test_rdc_run_loads_nothing_without_a_collector(place: Path) -> None:
@@ -789,7 +670,6 @@ EXAMPLES = sorted(
     for path in (ROOT / "examples").rglob("*.*")
     if re.search(r"\.(runbook|playbook)\.md$|\.(workflow|stepspec)\.(yaml|json)$", path.name)
 )
-MOST_STEPS = 60
 
 
 class Assumed(Performer):
@@ -800,14 +680,10 @@ class Assumed(Performer):
     def perform(self, name: str, node: Table) -> Done:
         """Return the next outcome."""
         done = [one["node"] for one in self.session.state.finished]
-        if len(done) >= MOST_STEPS:
+        if len(done) >= 60:
             raise Waiting("enough")
         words = words_of(node)
         return Done(words[done.count(name) % len(words)], "exit code 1")
-
-
-def test_all_examples_are_here() -> None:
-    assert len(EXAMPLES) > 35
 
 
 @pytest.mark.share(4)
@@ -815,6 +691,7 @@ def test_all_examples_are_here() -> None:
 def test_the_trace_of_an_example_is_accepted(
     path: Path, tmp_path: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert len(EXAMPLES) > 35
     compilation = compile_file(str(path), Settings())
     assert compilation.program is not None
     table = table_of(compilation.program)

@@ -6,13 +6,14 @@ import fcntl
 import json
 import os
 import signal
-import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.support.process import Place, Screen, Table, ask, kill, program, shell, wait_until
+from tests.runtime_shim.operator import at_terminal, codes, ended, facts_of, talk, unchanged, waiting
+from tests.support.process import Place, ask, kill, program, shell, wait_until
 
 pytestmark = pytest.mark.process
 
@@ -24,6 +25,8 @@ SAME = program({"1": ask("COMPLETE", "1")})
 
 REFUSED = ("rdc: error: it was answered by p", "rdc: error: another process is using ")
 """How those end who come late: behind another answer, or while one is recorded."""
+
+asking = partial(at_terminal, TERM="xterm", NO_COLOR="1")
 
 KILLED = """\
 import fcntl, os, select, signal
@@ -49,17 +52,10 @@ select.select = lambda *given: SELECT(*given[:3], *(seconds / 10 for seconds in 
 process has a lock that it wants. At a terminal, it looks for others more often."""
 
 
-def asking(place: Place, *words: str, **more: str) -> Screen:
-    """A run that asks at a terminal."""
-    environment = place.environment(TERM="xterm", NO_COLOR="1", **more)
-    return Screen([sys.executable, "-S", str(place.script), *(words or ("run",))], place.path, environment)
-
-
 def test_terminal_takes_an_answer_from_elsewhere_and_goes_on(tmp_path: Path) -> None:
     place = Place(tmp_path, ASKING)
     terminal = asking(place, "run", "--events", "events")
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("fa")  # not sent yet
+    talk(terminal, r"\[pass/fail\] ", "fa")  # not sent yet
     began = time.monotonic()
     answered = place.run("answer", "1", "ok", "--by", "ana", "--note", "it is \\e[31mred\\e[0m")
     assert answered.code == 0
@@ -68,48 +64,36 @@ def test_terminal_takes_an_answer_from_elsewhere_and_goes_on(tmp_path: Path) -> 
     assert time.monotonic() - began < 3
     terminal.expect(r"Good\? \[yes/no\] ")
     assert place.text("log") == "two\n"
-    late = place.run("answer", "1", "fail")
-    assert late.last == "rdc: error: 1 is not waiting for an answer; 3 is"
+    assert place.run("answer", "1", "fail").last == "rdc: error: 1 is not waiting for an answer; 3 is"
     assert place.run("answer", "3", "yes", "--resume").code == 0
     terminal.expect("rdc: COMPLETE all done\n")
     assert terminal.close() == 0
     assert place.walk() == ["1 pass", "2 pass", "3 pass"]
     finished = [event for line in place.text("events").splitlines() if "outcome" in (event := json.loads(line))]
-    assert [(event["step"], event.get("by")) for event in finished] == [
-        ("1", "ana"), ("2", None), ("3", place.records()[-1]["by"]),
-    ]  # fmt: skip
+    found = [(event["step"], event.get("by")) for event in finished]
+    assert found == [("1", "ana"), ("2", None), ("3", place.records()[-1]["by"])]
 
 
-def test_status_shows_who_has_the_run_and_how_to_answer(tmp_path: Path) -> None:
+def test_status_shows_who_has_the_run_and_a_refused_answer_leaves_the_question(tmp_path: Path) -> None:
     place = Place(tmp_path, ASKING)
     terminal = asking(place)
     terminal.expect(r"\[pass/fail\] ")
-    facts = json.loads(place.run("status", "--json").out)
+    facts = facts_of(place)
     assert facts["state"] == "waiting"
     assert facts["holder"].startswith(f"pid {terminal.pid}, ")
     assert " at /dev/" in facts["holder"]
     assert [command.split()[-3:] for command in facts["next"]] == [["answer", "1", "pass"], ["answer", "1", "fail"]]
     assert f"A process asks now: {facts['holder']}.\n" in place.run("status").out
-    for verb in ("run", "resume", "reset"):
-        assert facts["holder"] in place.run(verb).last
-    terminal.type("\x04")
-    assert terminal.close() == 75
-    assert json.loads(place.run("status", "--json").out)["holder"] == ""
-
-
-def test_refused_answer_leaves_the_question(tmp_path: Path) -> None:
-    place = Place(tmp_path, ASKING)
-    terminal = asking(place)
-    terminal.expect(r"\[pass/fail\] ")
-    before = place.journal.read_bytes()
-    refused = place.run("answer", "1", "pas s")
-    assert refused.last == "rdc: error: pas s: expected pass, fail, yes or no; did you mean pass?"
-    assert place.run("answer", "3", "yes").last == "rdc: error: 3 is not waiting for an answer; 1 is"
-    assert place.journal.read_bytes() == before
+    with unchanged(place):
+        for verb in ("run", "resume", "reset"):
+            assert facts["holder"] in place.run(verb).last
+        refused = place.run("answer", "1", "pas s")
+        assert refused.last == "rdc: error: pas s: expected pass, fail, yes or no; did you mean pass?"
+        assert place.run("answer", "3", "yes").last == "rdc: error: 3 is not waiting for an answer; 1 is"
     terminal.type("pass\n")
-    terminal.expect(r"Good\? \[yes/no\] ")
-    terminal.type("y\n")
-    assert terminal.close() == 0
+    talk(terminal, r"Good\? \[yes/no\] ", "\x04")
+    assert terminal.close() == 75
+    assert facts_of(place)["holder"] == ""
 
 
 def test_one_of_many_answers_wins(tmp_path: Path) -> None:
@@ -121,8 +105,7 @@ def test_one_of_many_answers_wins(tmp_path: Path) -> None:
     winners = [line for line in ended if not line.startswith("rdc: error: ")]
     assert len(winners) == len(place.walk()), "a late one can only answer the question that came after it started"
     assert all(line in winners or line.startswith(REFUSED) for line in ended), ended
-    terminal.expect(r"\[pass/fail\] ")
-    terminal.type("pass\n")
+    talk(terminal, r"\[pass/fail\] ", "pass\n")
     assert terminal.close() == 0
     assert place.walk() == [*["1 fail"] * len(winners), "1 pass"]
 
@@ -141,13 +124,12 @@ def test_other_version_and_running_command_take_no_answer(tmp_path: Path) -> Non
 
 
 def test_answer_continues_at_once(tmp_path: Path) -> None:
-    place = Place(tmp_path, ASKING)
-    assert place.run("run").code == 75
+    place = waiting(tmp_path, ASKING)
+    assert place.run("resume", "--assume", "pas").last.endswith("or --rerun-interrupted; did you mean pass?")
     assert "unknown argument --answers" in place.run("answer", "1", "pass", "--answers", "a").last
     done = place.run("answer", "1", "pass", "--resume", "--events", "events", "--by", "ana", "--note", "ok")
     assert (done.code, done.last) == (75, "rdc: WAITING 3 Good?")
     assert place.text("log") == "two\n"
-    (tmp_path / "a").write_text("3 no\n")
     assert place.run("answer", "3", "n", "--resume").last == "rdc: STOP gave up"
     assert place.run("run").code == 75
     (tmp_path / "a").write_text("3 yes\n")
@@ -155,15 +137,11 @@ def test_answer_continues_at_once(tmp_path: Path) -> None:
 
 
 def test_signals_reach_the_commands_of_a_run_that_an_answer_continues(tmp_path: Path) -> None:
-    place = Place(
-        tmp_path, program({"1": ask("2"), "2": shell("trap 'echo got > got' TERM; echo > on; sleep 9", "COMPLETE")})
-    )
-    assert place.run("run").code == 75
+    command = "trap 'echo got > got' TERM; echo > on; sleep 9"
+    place = waiting(tmp_path, program({"1": ask("2"), "2": shell(command, "COMPLETE")}))
     process = place.start("answer", "1", "pass", "--resume")
     wait_until(lambda: place.text("on"))
-    process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=30)[1].endswith("rdc: INTERRUPTED 2 Work\n")
-    assert process.returncode == 130
+    assert ended(process, signal.SIGTERM) == (130, "rdc: INTERRUPTED 2 Work")
 
 
 def test_run_survives_any_kill_of_a_process_that_answers(tmp_path: Path) -> None:
@@ -201,7 +179,7 @@ def test_run_survives_any_kill_of_a_terminal_that_lends(tmp_path: Path, number: 
     assert place.walk() == ["1 pass"]
     assert terminal.close() == -signal.SIGKILL
     assert place.run("answer", "1", "pass").last == "rdc: error: no step is waiting for an answer"
-    assert json.loads(place.run("status", "--json").out)["holder"] == ""
+    assert facts_of(place)["holder"] == ""
     assert place.run("resume").code == 75
     assert place.run("answer", "3", "yes", "--resume").last == "rdc: COMPLETE all done"
     assert place.walk() == ["1 pass", "2 pass", "3 pass"]
@@ -224,33 +202,23 @@ def test_stopped_process_that_answers_keeps_no_one_out(tmp_path: Path) -> None:
     assert place.run("answer", "1", "pass").code == 0
 
 
-def table_of(question: str) -> Table:
-    return program({"1": ask("COMPLETE", question=question)})
-
-
-@pytest.mark.parametrize(
-    ("question", "reply", "walk"),
-    [
-        ("pass/fail", "y", "1 pass"), ("pass/fail", "OK", "1 pass"), ("pass/fail", "done", "1 pass"),
-        ("pass/fail", "n", "1 fail"), ("yes/no", "y", "1 pass"), ("yes/no", "N", "1 fail"),
-        ("yes/no", "done", ""), ("pass/fail", "o", ""), ("pass/fail", "", ""),
-    ],
-)  # fmt: skip
-def test_short_replies_where_they_are_clear(tmp_path: Path, question: str, reply: str, walk: str) -> None:
-    place = Place(tmp_path, table_of(question))
-    assert place.run("run").code == 75
-    assert place.run("answer", "1", reply).code == (0 if walk else 2)
-    assert place.walk() == [walk] * bool(walk)
-
-
-def test_misspelled_outcome_has_a_suggestion(tmp_path: Path) -> None:
-    place = Place(tmp_path, ASKING)
-    assert place.run("resume", "--assume", "pas").last.endswith("or --rerun-interrupted; did you mean pass?")
+def test_short_replies_where_they_are_clear(tmp_path: Path) -> None:
+    for question, good, bad, others in (
+        ("pass/fail", ("y", "OK", "done"), ("n",), ("o", "")),
+        ("yes/no", ("y",), ("N",), ("done",)),
+    ):
+        place = Place(tmp_path, program({"1": ask("COMPLETE", question=question)}))
+        assert codes(place, "run", *(f"answer 1 '{reply}'" for reply in others)) == [75, *[2] * len(others)]
+        for reply in (*good, *bad):
+            assert place.walk() == []
+            assert place.run("answer", "1", reply).code == 0
+            assert place.walk() == [f"1 {'pass' if reply in good else 'fail'}"]
+            assert codes(place, "resume", "run") == [0 if reply in good else 1, 75]
+        assert place.run("reset").code == 0
 
 
 def test_hostile_lock_changes_no_screen(tmp_path: Path) -> None:
-    place = Place(tmp_path, ASKING)
-    assert place.run("run").code == 75
+    place = waiting(tmp_path, ASKING)
     with (place.journal.parent / "lock").open("r+b") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.write(b"lends -1, \x1b[2J\n\xff" + b"x" * 10_000)

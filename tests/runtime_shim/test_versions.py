@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.runtime_shim.operator import codes, facts_of, unchanged, waiting
 from tests.support.process import LOOP, Place, Table, ask, program, shell
 
 pytestmark = pytest.mark.process
@@ -21,59 +22,59 @@ def other_program(**changes: Table) -> Table:
 
 
 def test_state_of_another_program(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    before = place.journal.read_bytes()
+    place = waiting(tmp_path, REVIEW)
     place.write(other_program(**{"3": shell("echo new >> log", "4"), "4": shell("echo four >> log", "COMPLETE")}))
-    for words in (("resume",), ("answer", "2", "pass"), ("status",)):
-        refused = place.run(*words)
-        assert refused.code == 2
-        assert "added: 4" in refused.err
-        assert "changed: 3" in refused.err
-        assert refused.last == "rdc: error: this run belongs to a different version of this program"
-        assert "resume --adopt" in refused.err
-    assert place.journal.read_bytes() == before
+    with unchanged(place):
+        for words in (("resume",), ("answer", "2", "pass"), ("status",)):
+            refused = place.run(*words)
+            assert refused.code == 2
+            assert all(each in refused.err for each in ("added: 4", "changed: 3", "resume --adopt"))
+            assert refused.last == "rdc: error: this run belongs to a different version of this program"
     assert "WAITING" in place.run("status", "--adopt").out
-    assert place.run("resume", "--adopt").code == 75
-    assert place.run("answer", "2", "pass").code == 0
-    assert place.run("resume").code == 0
+    assert codes(place, "resume --adopt", "answer 2 pass", "resume") == [75, 0, 0]
     assert place.text("log") == "one\nnew\nfour\n"
     assert [record["kind"] for record in place.records()].count("adopt") == 1
 
 
-def test_line_shift_is_the_same_program(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
+def test_state_of_another_document(tmp_path: Path) -> None:
+    place = waiting(tmp_path, REVIEW)
+    run = place.records()[0]["run"]
+    place.write({**other_program(**{"3": shell("true", "COMPLETE")}), "source": "other.runbook.md"})
+    expected = (
+        f"rdc: error: .rdc/deploy has a run of deploy.runbook.md ({run}), not of other.runbook.md; use --state-dir"
+    )
+    with unchanged(place):
+        for words in (("run",), ("resume",), ("answer", "2", "pass"), ("status",)):
+            refused = place.run(*words)
+            assert (refused.code, refused.last, "--adopt" in refused.err) == (2, expected, False)
+            assert "deploy.py reset" in refused.err
+        assert place.run("resume", "--adopt").code == 2, "a run of another document is never adopted"
+    place.write({**REVIEW, "source": "moved.runbook.md"})
+    assert place.run("resume").code == 75, "the same program is a document that was moved"
     place.write(other_program(**{"2": ask("3", at="deploy.runbook.md:77")}))
-    assert place.run("resume").code == 75
+    assert place.run("resume").code == 75, "lines that move are the same program"
 
 
 def test_adopting_keeps_registers_by_name(tmp_path: Path) -> None:
-    count = [["a", "+", 5]]
-    one = shell("true", "2", edges=[{"do": count, "go": "2", "says": ""}])
-    place = Place(tmp_path, program({"1": one, "2": ask("3"), "3": shell("true", "COMPLETE")}, {"a": 0, "gone": 1}))
-    place.run("run")
-    show = shell("echo $A $B > log", "COMPLETE", variables={"A": "a", "B": "b"})
-    place.write(program({"1": one, "2": ask("3"), "3": show}, {"a": 0, "b": 9}))
-    place.run("resume", "--adopt")
-    place.run("answer", "2", "pass")
-    assert place.run("resume").code == 0
-    assert place.text("log") == "5 9\n"
+    one = shell("true", "2", edges=[{"do": [["a", "+", 5]], "go": "2", "says": ""}])
+    steps = {"1": one, "2": ask("3"), "3": shell("true", "COMPLETE")}
+    place = waiting(tmp_path, program(steps, {"a": 0, "gone": 1, "c": 5}))
+    show = shell("echo $A $B $C > log", "COMPLETE", variables={"A": "a", "B": "b", "C": "c"})
+    place.write(program({**steps, "3": show}, {"a": 0, "b": 9, "c": "text"}))  # type: ignore[dict-item]
+    assert codes(place, "resume --adopt", "answer 2 pass", "resume") == [75, 0, 0]
+    assert place.text("log") == "5 9 text\n", "and takes no text for a counter"
 
 
 @pytest.mark.parametrize(
     "step", [shell("true", "3"), ask("3", title="Go?"), ask("3", prompt="Look again."), ask("3", question="yes/no")]
 )
 def test_a_waiting_question_that_changed_is_not_adopted(tmp_path: Path, step: Table) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    before = place.journal.read_bytes()
+    place = waiting(tmp_path, REVIEW)
     place.write(other_program(**{"2": {**step, "title": step["title"] if step["task"] == "ask" else "Review"}}))
-    refused = place.run("resume", "--adopt")
-    assert refused.code == 2
-    assert "--adopt" not in refused.err
-    assert place.journal.read_bytes() == before
-    assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} reset"]
+    with unchanged(place):
+        refused = place.run("resume", "--adopt")
+        assert (refused.code, "--adopt" in refused.err) == (2, False)
+    assert facts_of(place, "--adopt")["next"] == [f"{place.script} reset"]
 
 
 @pytest.mark.parametrize("step", [ask("COMPLETE", title="Work"), shell("echo 2", "COMPLETE")])
@@ -112,8 +113,7 @@ OLD = moves("A", "B", "Go?", "C", at="Go?")
     ],
 )
 def test_adopting_repeats_nothing_and_skips_nothing(tmp_path: Path, new: Table, log: str) -> None:
-    place = Place(tmp_path, OLD)
-    assert place.run("run").code == 75
+    place = waiting(tmp_path, OLD)
     place.write(new)
     assert place.run("resume", "--adopt").last.endswith("Go?")
     at = place.records()[-1]["node"]
@@ -124,28 +124,21 @@ def test_adopting_repeats_nothing_and_skips_nothing(tmp_path: Path, new: Table, 
     assert place.run("status").code == 0
 
 
-@pytest.mark.parametrize(
-    ("new", "message"),
-    [
+def test_adopting_is_refused_where_it_would_repeat_or_skip(tmp_path: Path) -> None:
+    place = waiting(tmp_path, OLD)
+    again = "step 3 has finished, and this version would run it again after step 2"
+    for new, message in (
         (moves("A", "New", "B", "Go?", "C", at="Go?"), "step 2 is new and comes before step 4, where the run is"),
         (moves("New", "Go?", "C", at="Go?"), "step 1 is new and comes before step 2, where the run is"),
-        (
-            moves("A", "Go?", "B", "C", at="Go?"),
-            "step 3 has finished, and this version would run it again after step 2",
-        ),
+        (moves("A", "Go?", "B", "C", at="Go?"), again),
         (moves("A", "Go?", "Better", "C", at="Go?", Better="echo B >> log"), "step 3 has finished"),
         (moves("A", "B", "C"), "the run is at step 3, which this program does not have"),
-    ],
-)
-def test_adopting_is_refused_where_it_would_repeat_or_skip(tmp_path: Path, new: Table, message: str) -> None:
-    place = Place(tmp_path, OLD)
-    place.run("run")
-    before = place.journal.read_bytes()
-    place.write(new)
-    for words in (("resume", "--adopt"), ("resume",)):
-        refused = place.run(*words)
-        assert (refused.code, message in refused.err, "--adopt" in refused.err) == (2, True, False), refused.err
-    assert place.journal.read_bytes() == before
+    ):
+        place.write(new)
+        for words in (("resume", "--adopt"), ("resume",)):
+            with unchanged(place):
+                refused = place.run(*words)
+            assert (refused.code, message in refused.err, "--adopt" in refused.err) == (2, True, False), refused.err
     assert place.text("log").split() == ["A", "B"]
 
 
@@ -158,79 +151,40 @@ def test_a_jump_back_may_repeat_steps_of_a_version_that_was_adopted(tmp_path: Pa
     again["nodes"]["2"]["edges"][1]["go"] = "1"
     place.write(again)
     assert place.run("resume", "--adopt").code == 75, "the removed step 1 is another one than the new step 1"
-    assert place.run("answer", "2", "fail").code == 0
-    assert place.run("resume").code == 75
+    assert codes(place, "answer 2 fail", "resume") == [0, 75]
     assert place.text("log").split() == ["A", "B", "B"]
     assert "1 (removed)" in place.run("status").out
 
 
 def test_adopting_renames_the_counters_of_steps(tmp_path: Path) -> None:
-    attempts: Table = {
-        "attempt": "2 retries",
-        "edges": [{"on": "pass", "go": "COMPLETE", "says": ""}, LOOP["nodes"]["1"]["edges"][0]],
-    }
-    attempts["edges"][1] = {
-        **attempts["edges"][1],
-        "if": [["2 retries", "<", 3]],
-        "do": [["2 retries", "+", 1]],
-        "go": "2",
-    }
-    hang = "echo $RDC_ATTEMPT >> log; test $RDC_ATTEMPT = 1 && exit 1; test -e go || kill -9 $PPID"
-    place = Place(
-        tmp_path, program({"1": shell("true", "2", title="A"), "2": {**shell(hang, ""), **attempts}}, {"2 retries": 0})
-    )
+    def attempts(name: str) -> Table:
+        again = {"on": "fail", "if": [[f"{name} retries", "<", 3]], "do": [[f"{name} retries", "+", 1]], "go": name}
+        edges = [{"on": "pass", "go": "COMPLETE", "says": ""}, {**again, "says": "RETRY 2"}]
+        hang = "echo $RDC_ATTEMPT >> log; test $RDC_ATTEMPT = 1 && exit 1; test -e go || kill -9 $PPID"
+        return {**shell(hang, ""), "attempt": f"{name} retries", "edges": edges}
+
+    place = Place(tmp_path, program({"1": shell("true", "2", title="A"), "2": attempts("2")}, {"2 retries": 0}))
     assert place.run("run").code == -9
     (tmp_path / "go").touch()
-    text = json.dumps(attempts).replace('"2', '"1')
-    place.write(program({"1": {**shell(hang, ""), **json.loads(text)}}, {"1 retries": 0}))
+    place.write(program({"1": attempts("1")}, {"1 retries": 0}))
     time.sleep(0.2)
     assert place.run("resume", "--adopt", "--rerun-interrupted").code == 0
     assert place.text("log").split() == ["1", "2", "2"]
 
 
-def test_state_of_another_document(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    before = place.journal.read_bytes()
-    run = place.records()[0]["run"]
-    place.write({**other_program(**{"3": shell("true", "COMPLETE")}), "source": "other.runbook.md"})
-    for words in (("run",), ("resume",), ("answer", "2", "pass"), ("status",)):
-        refused = place.run(*words)
-        assert refused.code == 2
-        assert refused.last == (
-            f"rdc: error: .rdc/deploy has a run of deploy.runbook.md ({run}), not of other.runbook.md; use --state-dir"
-        )
-        assert "--adopt" not in refused.err
-        assert "deploy.py reset" in refused.err
-    assert place.run("resume", "--adopt").code == 2, "a run of another document is never adopted"
-    assert place.journal.read_bytes() == before
-    place.write({**REVIEW, "source": "moved.runbook.md"})
-    assert place.run("resume").code == 75, "the same program is a document that was moved"
-
-
-def test_run_on_an_unfinished_run_of_another_version(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
-    place.write(other_program(**{"3": shell("true", "COMPLETE")}))
-    refused = place.run("run")
-    assert refused.last == "rdc: error: an unfinished run of a different version of this program is at step 2"
-    assert "deploy.py resume --adopt\n" in refused.err
+def test_what_run_and_status_propose_for_another_version_works(tmp_path: Path) -> None:
+    place = waiting(tmp_path, REVIEW)
     place.write(program({"1": shell("true", "COMPLETE")}))
     gone = place.run("run")
     assert "resume" not in gone.err, "it does not have the step at which the run stands"
     assert "deploy.py reset\n" in gone.err
-
-
-def test_what_status_proposes_for_another_version_works(tmp_path: Path) -> None:
-    place = Place(tmp_path, REVIEW)
-    place.run("run")
+    assert facts_of(place, "--adopt")["next"] == [f"{place.script} reset"]
     place.write(other_program(**{"3": shell("true", "COMPLETE")}))
-    status = place.run("status", "--adopt")
-    assert "different version" in status.out
-    assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} resume --adopt"]
-    place.write(program({"1": shell("true", "COMPLETE")}))
-    assert json.loads(place.run("status", "--adopt", "--json").out)["next"] == [f"{place.script} reset"]
-    place.write(other_program(**{"3": shell("true", "COMPLETE")}))
+    refused = place.run("run")
+    assert refused.last == "rdc: error: an unfinished run of a different version of this program is at step 2"
+    assert "deploy.py resume --adopt\n" in refused.err
+    assert "different version" in place.run("status", "--adopt").out
+    assert facts_of(place, "--adopt")["next"] == [f"{place.script} resume --adopt"]
     assert place.run("resume", "--adopt").code == 75
 
 
@@ -259,11 +213,3 @@ def test_end_of_another_version_is_told_again(tmp_path: Path) -> None:
     assert (again.code, again.last) == (1, "rdc: STOP gave up")
     assert place.journal.read_bytes() == before
     assert place.run("run").code == 0
-
-
-def test_adopting_takes_no_text_for_a_counter(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}, {"a": 5, "b": 1}))
-    place.run("run")
-    place.write(program({"1": ask("STOP")}, {"a": "text", "b": 0}))  # type: ignore[dict-item]
-    assert place.run("resume", "--adopt").code == 75
-    assert place.records()[-1]["registers"] == {"a": "text", "b": 1}

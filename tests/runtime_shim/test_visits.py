@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,18 +11,19 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
 from compiler.ir.texts import text
 from compiler.ir.visits import VisitLimit, with_visit_limits
+from tests.runtime_shim.operator import codes, facts_of, unchanged
 from tests.support.runtime_programs import Compiled, edge, node, program, sh
 
 pytestmark = pytest.mark.process
 
 
-def loop(most: int = 2, message: str = "enough") -> Program:
+def loop(most: int = 2) -> Program:
     """A review that a fix leads back to."""
     made = program(
         node("1", Ask("pass_fail", text("Good?")), edge("COMPLETE", "pass"), edge("2", "fail")),
         node("2", sh("echo fixed >> log"), edge("1", "pass"), edge("STOP", "fail")),
     )
-    return with_visit_limits(made, [VisitLimit("1", most, message)])[0]
+    return with_visit_limits(made, [VisitLimit("1", most, "enough")])[0]
 
 
 def stopped(path: Path, most: int = 2) -> Compiled:
@@ -38,19 +38,17 @@ def stopped(path: Path, most: int = 2) -> Compiled:
 
 def test_a_run_stops_instead_of_one_more_visit_and_says_how_to_continue(tmp_path: Path) -> None:
     place = stopped(tmp_path)
-    status = json.loads(place.run("status", "--json").out)
+    status = facts_of(place)
     assert (status["state"], status["message"]) == ("stop", "enough")
     assert status["next"][0].endswith("resume --max-visits 3")
     again = place.run("resume")
     assert (again.code, again.last) == (1, "rdc: STOP enough")
     assert edition_of(place.made, is_full=False) == "values"
-
-
-def test_who_allows_more_visits_signs_it(tmp_path: Path) -> None:
-    place = stopped(tmp_path)
-    assert place.run("resume", "--max-visits", "3", "--by", "ann", "--note", "once more").code == 75
-    (record,) = (record for record in place.records() if "by" in record)
-    assert (record["visits"], record["by"], record["note"]) == (3, "ann", "once more")
+    assert codes(place, "goto 1", "answer 1 fail") == [0, 0], "an operator's jump is no visit"
+    assert place.run("resume").last == "rdc: STOP enough"
+    assert place.run("resume", "--max-visits", "4", "--by", "ann", "--note", "once more").code == 75
+    (record,) = (record for record in place.records() if "visits" in record)
+    assert (record["visits"], record["by"], record["note"]) == (4, "ann", "once more")
 
 
 def test_max_visits_counts_all_visits_of_the_run(tmp_path: Path) -> None:
@@ -66,13 +64,17 @@ def test_max_visits_counts_all_visits_of_the_run(tmp_path: Path) -> None:
     assert place.walk().count("1 fail") == 13
 
 
-@pytest.mark.parametrize("given", ["-1", "x", "1.5", "\x1b[31m", "9999999999"])
-def test_a_number_that_is_none_is_refused(tmp_path: Path, given: str) -> None:
+def test_a_number_that_is_none_is_refused(tmp_path: Path) -> None:
     place = stopped(tmp_path, 1)
-    before = place.journal.read_bytes()
-    refused = place.run("resume", "--max-visits", given)
-    assert (refused.code, "--max-visits" in refused.last, "\x1b" in refused.err) == (2, True, False)
-    assert place.journal.read_bytes() == before
+    with unchanged(place):
+        for given in ("-1", "x", "1.5", "\x1b[31m", "9999999999"):
+            refused = place.run("resume", "--max-visits", given)
+            assert (refused.code, "--max-visits" in refused.last, "\x1b" in refused.err) == (2, True, False)
+        Compiled(tmp_path, loop(7))
+        assert place.run("resume", "--max-visits", "5").code == 2, "another version does not continue it"
+        Compiled(tmp_path, program(node("1", Ask("pass_fail", text("Good?")), edge("COMPLETE"))))
+        unlimited = place.run("resume", "--max-visits", "5")
+        assert "unknown argument --max-visits" in unlimited.last, "a program without limits does not know it"
 
 
 def test_only_a_run_at_its_limit_can_have_more_visits(tmp_path: Path) -> None:
@@ -80,16 +82,8 @@ def test_only_a_run_at_its_limit_can_have_more_visits(tmp_path: Path) -> None:
     assert place.run("run").code == 75
     refused = place.run("resume", "--max-visits", "5")
     assert refused.last == "rdc: error: --max-visits continues only a run that ended at a limit of visits"
-    assert place.run("answer", "1", "pass").code == 0
-    assert place.run("resume").code == 0
+    assert codes(place, "answer 1 pass", "resume") == [0, 0]
     assert place.run("resume", "--max-visits", "5").code == 2, "it is complete"
-
-
-def test_an_operators_jump_is_no_visit(tmp_path: Path) -> None:
-    place = stopped(tmp_path)
-    assert place.run("goto", "1").code == 0
-    assert place.run("answer", "1", "fail").code == 0
-    assert place.run("resume").last == "rdc: STOP enough"
 
 
 def test_a_kill_at_any_moment_of_the_call_changes_nothing(tmp_path: Path) -> None:
@@ -105,15 +99,3 @@ def test_a_kill_at_any_moment_of_the_call_changes_nothing(tmp_path: Path) -> Non
         place.journal.write_bytes(whole[:size])
         assert place.run(*words).last == "rdc: STOP enough", size
         assert place.walk() == walk
-
-
-def test_another_version_of_the_program_does_not_continue_it(tmp_path: Path) -> None:
-    place = stopped(tmp_path)
-    other = Compiled(tmp_path, loop(7))
-    assert other.run("resume", "--max-visits", "5").code == 2
-    assert place.walk() == ["1 fail", "2 pass"] * 2
-
-
-def test_a_program_without_limits_does_not_know_the_option(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, program(node("1", Ask("pass_fail", text("Good?")), edge("COMPLETE"))))
-    assert "unknown argument --max-visits" in place.run("resume", "--max-visits", "5").last

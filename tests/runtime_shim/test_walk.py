@@ -48,14 +48,18 @@ def test_first_edge_that_holds_is_taken() -> None:
     assert advance(table, "1", {"r": 0}, "pass").says == "anything else"
 
 
-@pytest.mark.parametrize(
-    ("test", "value", "expected"),
-    [("<", 1, True), ("<", 2, False), (">=", 2, True), (">=", 1, False), ("=", 2, True), ("=", 3, False)],
-)
-def test_tests_on_registers(test: str, value: int, expected: bool) -> None:
-    table = program({"1": step({"if": [["r", test, 2], ["q", "=", 0]], "go": "COMPLETE"}, {"go": "STOP"})})
-    assert (advance(table, "1", {"r": value, "q": 0}, "pass").node == "COMPLETE") == expected
-    assert advance(table, "1", {"r": value, "q": 1}, "pass").node == "STOP"
+def test_tests_on_registers() -> None:
+    for test, value, expected in (
+        ("<", 1, True),
+        ("<", 2, False),
+        (">=", 2, True),
+        (">=", 1, False),
+        ("=", 2, True),
+        ("=", 3, False),
+    ):
+        table = program({"1": step({"if": [["r", test, 2], ["q", "=", 0]], "go": "COMPLETE"}, {"go": "STOP"})})
+        assert (advance(table, "1", {"r": value, "q": 0}, "pass").node == "COMPLETE") == expected
+        assert advance(table, "1", {"r": value, "q": 1}, "pass").node == "STOP"
 
 
 def test_effects_apply_in_order_and_leave_the_argument_alone() -> None:
@@ -67,34 +71,25 @@ def test_effects_apply_in_order_and_leave_the_argument_alone() -> None:
         ["reset", "s"],
         ["a", "+", 1],
     ]
+    registers = {"a": 7, "b": 0, "c": 0, "d": 0, "reset": 0}
     table = program(
-        {"1": step({"do": effects, "go": "COMPLETE"})}, {"a": 7, "b": 0, "c": 0, "d": 0}, scopes={"s": ["a"]}
+        {"1": step({"do": [*effects, ["reset", "=", 3]], "go": "COMPLETE"})}, registers, scopes={"s": ["a"]}
     )
-    before = {"a": 0, "b": 1, "c": 3, "d": 4}
+    before = {"a": 0, "b": 1, "c": 3, "d": 4, "reset": 0}
     move = advance(table, "1", before, "pass")
-    assert move.registers == {"a": 8, "b": 6, "c": 6, "d": 4}
-    assert move.changed == {"a": 8, "b": 6, "c": 6, "d": 4}
-    assert before == {"a": 0, "b": 1, "c": 3, "d": 4}
-
-
-def test_register_named_reset_is_a_register() -> None:
-    table = program({"1": step({"do": [["reset", "=", 3]], "go": "COMPLETE"})}, {"reset": 0})
-    assert advance(table, "1", {"reset": 0}, "pass").registers == {"reset": 3}
+    assert move.registers == move.changed == {"a": 8, "b": 6, "c": 6, "d": 4, "reset": 3}, "reset may be a register too"
+    assert before == {"a": 0, "b": 1, "c": 3, "d": 4, "reset": 0}
+    with pytest.raises(UsageError, match=r"broken: 1 has no transition"):
+        advance(program({"1": step({"on": "pass", "go": "COMPLETE"})}), "1", {}, "fail")
 
 
 def test_branches_and_nested_ends_are_passed_through() -> None:
-    branch = {
-        "title": "",
-        "at": "x",
-        "task": "branch",
-        "edges": [{"if": [["f", ">=", 1]], "go": "n", "says": "1 FAIL: STOP"}, {"go": "2", "says": "1 PASS"}],
-    }
-    nested = end("stop", "lint failed", edges=[{"do": [["g", "+", 1]], "go": "2", "says": ""}])
+    edges = [{"if": [["f", ">=", 1]], "go": "n", "says": "1 FAIL: STOP"}, {"go": "2", "says": "1 PASS"}]
     table = program(
         {
             "1": step({"on": "fail", "do": [["f", "=", 1]], "go": "b", "says": "CONTINUE"}, {"go": "b"}),
-            "b": branch,
-            "n": nested,
+            "b": {"title": "", "at": "x", "task": "branch", "edges": edges},
+            "n": end("stop", "lint failed", edges=[{"do": [["g", "+", 1]], "go": "2", "says": ""}]),
             "2": ask("COMPLETE"),
         },
         {"f": 0, "g": 0},
@@ -107,37 +102,31 @@ def test_branches_and_nested_ends_are_passed_through() -> None:
     assert follow(table, {"go": "STOP"}, {}).node == "STOP"
 
 
-def test_no_way_on_is_an_error() -> None:
-    with pytest.raises(UsageError, match=r"broken: 1 has no transition"):
-        advance(program({"1": step({"on": "pass", "go": "COMPLETE"})}), "1", {}, "fail")
-
-
-def test_placeholders_are_filled_in_one_pass() -> None:
+def test_placeholders_attempts_and_instances() -> None:
     dynamic = {"placeholders": {"{N}": "N", "{n}": "x.n"}}
-    assert filled(dynamic, "echo {N}.{n} {M}", {"N": 12, "x.n": "{N}"}) == "echo 12.{N} {M}"
+    assert filled(dynamic, "echo {N}.{n} {M}", {"N": 12, "x.n": "{N}"}) == "echo 12.{N} {M}", (
+        "they are filled in one pass"
+    )
     assert filled(dynamic, "{n}", {"N": 12, "x.n": "a"}, lambda text: f"<{text}>") == "<a>"
     assert filled({}, "{N}", {"N": 1}) == "{N}"
-
-
-def test_attempt_and_instances() -> None:
     assert attempt_of({"attempt": "r"}, {"r": 2}) == 3
     assert attempt_of({}, {"r": 2}) == 1
     assert instances_of({"variables": {"RDC_STEP_INSTANCE": "N"}}, {"N": 4}) == {"RDC_STEP_INSTANCE": 4}
 
 
-def identity(made: Table) -> Table:
-    return identified(made, without_places(made))
-
-
 def test_identity_of_a_program() -> None:
-    one = program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0})
-    moved = program({"1": shell("true", "2", at="other:99"), "2": ask("COMPLETE")}, {"r": 0}, title="Renamed")
+    def identity(made: Table) -> Table:
+        return identified(made, without_places(made))
+
+    nodes = {"1": shell("true", "2"), "2": ask("COMPLETE")}
+    one = program(nodes, {"r": 0})
+    moved = program({**nodes, "1": shell("true", "2", at="other:99")}, {"r": 0}, title="Renamed")
     assert identity(one)["program"] == identity(moved)["program"]
     for other in (
-        program({"1": shell("false", "2"), "2": ask("COMPLETE")}, {"r": 0}),
-        program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 1}),
-        program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0}, entry="2"),
-        program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0}, scopes={"s": ["r"]}),
+        program({**nodes, "1": shell("false", "2")}, {"r": 0}),
+        program(nodes, {"r": 1}),
+        program(nodes, {"r": 0}, entry="2"),
+        program(nodes, {"r": 0}, scopes={"s": ["r"]}),
     ):
         assert identity(one)["program"] != identity(other)["program"]
     steps = identity(one)["nodes"]

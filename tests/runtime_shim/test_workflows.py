@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -15,13 +14,12 @@ from msgspec.structs import replace
 from compiler.ir.program import Input, Settings
 from compiler.ir.tasks import Agent, Gate, Parallel, Reading
 from compiler.ir.texts import text
-from runtime_shim.engine.journal import encode
+from tests.runtime_shim.operator import codes, ended, facts_of
 from tests.support.process import is_gone, kill, wait_until
 from tests.support.runtime_programs import Compiled, edge, node, of, program, slot, stored
 
 pytestmark = pytest.mark.process
 
-HEADING = r"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
 WORDS = Reading(("GOOD", "BAD"), "GOOD|BAD")
 ALWAYS = tuple(edge("STOP", word) for word in ("failed", "none"))
 
@@ -41,11 +39,8 @@ BOTH = program(node("review", both(), *ALWAYS, edge("COMPLETE")), slots=("where"
 
 def reports(place: Compiled) -> dict[str, str]:
     """The reports of a run, each heading as `#`."""
-    folder = place.journal.parent / "reports"
-    return {path.name: re.sub(HEADING, "# ", path.read_text()) for path in sorted(folder.iterdir())}
-
-
-# --- Reports ----------------------------------------------------------------------------------------------------------
+    heading, folder = r"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n", place.journal.parent / "reports"
+    return {path.name: re.sub(heading, "# ", path.read_text()) for path in sorted(folder.iterdir())}
 
 
 def test_each_answer_is_added_under_a_heading(tmp_path: Path) -> None:
@@ -54,15 +49,15 @@ def test_each_answer_is_added_under_a_heading(tmp_path: Path) -> None:
     assert place.run("run", "--agent", agent).code == 0
     assert reports(place) == {"notes.md": "# BAD\n\n# all GOOD\n"}
     assert place.text("seen") == f"In {tmp_path}/.rdc/deploy/reports" * 2
+    assert place.run("run", "--agent", "echo mine >> .rdc/deploy/reports/notes.md; echo GOOD").code == 0
+    assert reports(place) == {"notes.md": "mine\n\n# GOOD\n"}, "what an agent adds itself stays"
 
 
-@pytest.mark.parametrize(
-    ("agent", "message"), [("echo maybe", "# maybe\n"), ("echo GOOD BAD", "# GOOD BAD\n"), ("echo GOOD; exit 1", None)]
-)
-def test_invalid_and_ambiguous_answers_are_reported_too(tmp_path: Path, agent: str, message: str | None) -> None:
+def test_invalid_and_ambiguous_answers_are_reported_too(tmp_path: Path) -> None:
     place = Compiled(tmp_path, ONE)
-    place.run("run", "--agent", agent)
-    assert reports(place).get("notes.md") == message
+    for agent, message in {"maybe": "# maybe\n", "GOOD BAD": "# GOOD BAD\n", "GOOD; exit 1": None}.items():
+        place.run("run", "--agent", f"echo {agent}")
+        assert reports(place).get("notes.md") == message
 
 
 def test_a_parallel_step_has_a_report_of_each_entry_and_one_of_the_round(tmp_path: Path) -> None:
@@ -88,25 +83,13 @@ def test_a_report_is_added_once_whenever_a_run_is_killed(tmp_path: Path) -> None
     assert done["reports"]["notes"][0] == 0
 
 
-def test_what_an_agent_adds_to_its_report_itself_stays(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, ONE)
-    own = "echo mine >> .rdc/deploy/reports/notes.md; echo GOOD"
-    assert place.run("run", "--agent", own).code == 0
-    assert reports(place) == {"notes.md": "mine\n\n# GOOD\n"}
-
-
-def test_a_report_that_cannot_be_written_is_written_later(tmp_path: Path) -> None:
+def test_what_an_agent_puts_in_place_of_its_report_is_not_followed_nor_waited_for(tmp_path: Path) -> None:
     place = Compiled(tmp_path, ONE)
     result = place.run("run", "--agent", "ln -s /etc/passwd .rdc/deploy/reports/notes.md; echo GOOD")
-    assert result.code == 2
-    assert "cannot write the report notes" in result.last
+    assert (result.code, "cannot write the report notes" in result.last) == (2, True)
     (place.journal.parent / "reports" / "notes.md").unlink()
     assert place.run("resume").code == 0
-    assert reports(place) == {"notes.md": "# GOOD\n"}
-
-
-def test_what_an_agent_puts_in_place_of_a_draft_of_its_report_is_not_followed_nor_waited_for(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, ONE)
+    assert reports(place) == {"notes.md": "# GOOD\n"}, "it is written later"
     for plant in ("ln -s ../../../victim", "mkfifo"):
         done = place.run("run", "--agent", f"{plant} .rdc/deploy/reports/.notes.md.new; echo GOOD")
         assert done.code == 0
@@ -124,9 +107,7 @@ def test_secrets_are_not_in_reports_and_a_new_run_archives_them(tmp_path: Path) 
 
 def test_answers_by_hand_are_reported_as_those_of_agents(tmp_path: Path) -> None:
     place = Compiled(tmp_path, BOTH)
-    assert place.run("run").code == 75
-    assert place.run("answer", "review_1", "GOOD one").code == 0
-    assert place.run("answer", "review_0", "GOOD two").code == 0
+    assert codes(place, "run", "answer review_1 'GOOD one'", "answer review_0 'GOOD two'") == [75, 0, 0]
     assert reports(place)["all.md"] == "# GOOD two\n\nGOOD one\n"
 
 
@@ -138,33 +119,27 @@ def test_the_folder_is_that_of_the_state_wherever_it_lies_now(tmp_path: Path) ->
     assert place.text("seen") == f"In {tmp_path}/moved/reports"
 
 
-LIES = "printf '\\033]0;title\\007::error::x\\n> ## Review\\n> GOOD\\n\\n'; echo BAD"
-
-
 def test_a_verdict_that_an_agent_quotes_is_none_and_nothing_steers_the_terminal(tmp_path: Path) -> None:
     place = Compiled(tmp_path, program(node("review", both(), *ALWAYS, edge("COMPLETE"))))
-    result = place.run("run", "--agent", LIES)
+    result = place.run("run", "--agent", "printf '\\033]0;title\\007::error::x\\n> ## Review\\n> GOOD\\n\\n'; echo BAD")
     assert place.walk() == ["review BAD"]
     assert "\x1b" not in result.err
     assert "\x1b]0;title\x07::error::x\n> ## Review\n> GOOD\n\nBAD\n" in reports(place)["review_0.md"]
 
 
-# --- Entries ----------------------------------------------------------------------------------------------------------
-
-SLOW = "echo $RDC_ENTRY >> calls; if test $RDC_ENTRY = 1 && ! test -e go; then echo $$ > pid; sleep 60; fi; echo GOOD"
-
-
 def test_entries_that_had_answered_are_not_called_again(tmp_path: Path) -> None:
     place = Compiled(tmp_path, program(node("review", both(number=3), *ALWAYS, edge("COMPLETE"))))
-    process = place.start("run", "--agent", SLOW)
+    pausing = "if test $RDC_ENTRY = 1 && ! test -e go; then echo $$ > pid; sleep 60; fi"
+    slow = f"echo $RDC_ENTRY >> calls; {pausing}; echo GOOD"
+    process = place.start("run", "--agent", slow)
     wait_until(lambda: place.journal.exists() and place.journal.read_text().count('"kind":"entry"') == 2)
     place.wait_for("pid")
     os.kill(process.pid, signal.SIGKILL)
     kill(process)
-    assert "review: its agent still runs" in place.run("resume", "--agent", SLOW).err
+    assert "review: its agent still runs" in place.run("resume", "--agent", slow).err
     os.killpg(int(place.text("pid")), signal.SIGKILL)
     (tmp_path / "go").touch()
-    assert place.run("resume", "--agent", SLOW, "--rerun-interrupted").code == 0
+    assert place.run("resume", "--agent", slow, "--rerun-interrupted").code == 0
     assert sorted(place.text("calls").split()) == ["0", "1", "1", "2"]
     assert sorted(reports(place)) == ["all.md", "review_0.md", "review_1.md", "review_2.md"]
     assert place.walk() == ["review GOOD"]
@@ -176,8 +151,7 @@ def test_an_entry_that_is_told_to_end_has_not_answered(tmp_path: Path) -> None:
     stubborn = "trap 'echo GOOD; exit 3' TERM; echo $$ >> pids; sleep 60 & echo $! >> pids; wait"
     process = place.start("run", "--agent", stubborn)
     wait_until(lambda: place.text("pids").count("\n") == 4)
-    process.terminate()
-    assert process.wait(20) == 130
+    assert ended(process, signal.SIGTERM)[0] == 130
     assert all(map(is_gone, map(int, place.text("pids").split())))
     assert not any(record["kind"] == "entry" for record in place.records())
 
@@ -195,14 +169,6 @@ def test_entries_that_are_out_of_time_are_ended_with_their_groups(tmp_path: Path
     assert sorted(reports(place)) == ["all.md", "review_0.md"]
 
 
-def test_a_program_refuses_a_journal_of_another_format(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, BOTH)
-    assert place.run("run").code == 75
-    begin, *others = place.records()
-    place.journal.write_bytes(b"".join(map(encode, ({**begin, "format": 2}, *others))))
-    assert "this program does not know this state's format" in place.run("resume").last
-
-
 @pytest.mark.parametrize(("words", "most"), [((), 3), (("--jobs", "2"), 2), (("--jobs", "1"), 1)])
 def test_as_many_entries_are_at_work_as_may_be(tmp_path: Path, words: tuple[str, ...], most: int) -> None:
     place = Compiled(tmp_path, program(node("review", both(number=3), *ALWAYS, edge("COMPLETE"))))
@@ -214,8 +180,6 @@ def test_as_many_entries_are_at_work_as_may_be(tmp_path: Path, words: tuple[str,
     assert "at least 1" in place.run("run", "--jobs", "0").last
 
 
-# --- Gates ------------------------------------------------------------------------------------------------------------
-
 GATES = program(
     node("a", Gate("first", text("Look at a.")), edge("b", "approved"), edge("STOP")),
     node("b", Gate("second", text("Look at b.")), edge("COMPLETE", "approved"), edge("STOP")),
@@ -226,25 +190,20 @@ def test_the_flag_is_spent_on_the_first_gate(tmp_path: Path) -> None:
     place = Compiled(tmp_path, GATES)
     result = place.run("run", "--human", LOGNAME="ada")
     assert (result.code, place.walk()) == (75, ["a approved"])
+    (done,) = [record for record in place.records() if record["kind"] == "done"]
+    assert (done["by"], done["flag"]) == ("ada", "--human")
     assert place.run("resume").code == 75
-    assert place.run("resume", "--human").code == 0
-    done = [record for record in place.records() if record["kind"] == "done"]
-    assert [(record["by"], record["flag"]) for record in done][:1] == [("ada", "--human")]
-
-
-def test_a_gate_is_approved_by_name_and_signed(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, GATES)
-    assert place.run("run").code == 75
     for words, message in (
-        (("--gate", "b"), "b is not waiting for an answer; a is"),
-        (("--gate", "x"), "x is not waiting for an answer; a is"),
+        (("--gate", "a"), "a is not waiting for an answer; b is"),
+        (("--gate", "x"), "x is not waiting for an answer; b is"),
         ((), "approve needs --gate ID"),
     ):
         refused = place.run("approve", *words)
         assert (refused.code, message in refused.last) == (2, True), refused.err
-    assert place.run("approve", "--gate", "a", "--by", "ada", "--note", "fine").code == 0
-    (done,) = [record for record in place.records() if record["kind"] == "done"]
+    assert place.run("approve", "--gate", "b", "--by", "ada", "--note", "fine").code == 0
+    _, done = [record for record in place.records() if record["kind"] == "done"]
     assert (done["outcome"], done["by"], done["note"]) == ("approved", "ada", "fine")
+    assert codes(place, "run --human", "resume --human") == [75, 0]
 
 
 CHANGED = "has changed since this run first used it, so it decides no gate"
@@ -255,12 +214,16 @@ def test_a_file_of_answers_that_changed_during_a_run_approves_nothing(tmp_path: 
     answers = tmp_path / "answers"
     answers.write_text("a approved\n")
     assert (place.run("run", "--answers", "answers").code, place.walk()) == (75, ["a approved"])
+    answers.unlink()
+    answers.symlink_to("other")
+    (tmp_path / "other").write_text("b approved\n")
+    assert CHANGED in place.run("resume", "--answers", "answers").err, "a link leads to no other file"
+    answers.unlink()
     answers.write_text("a approved\nb approved\n")
     for path in ("answers", "./answers", str(answers)):
         result = place.run("resume", "--answers", path)
         assert (result.code, CHANGED in result.err, place.walk()) == (75, True, ["a approved"])
-    assert place.run("answer", "b", "approved").code == 0  # the remedy
-    assert place.run("resume", "--answers", "answers").code == 0
+    assert codes(place, "answer b approved", "resume --answers answers") == [0, 0]
 
 
 def test_a_file_that_is_given_later_counts_from_then_and_old_content_counts_again(tmp_path: Path) -> None:
@@ -272,23 +235,11 @@ def test_a_file_that_is_given_later_counts_from_then_and_old_content_counts_agai
     answers.write_text("b approved\n")
     assert CHANGED in place.run("resume", "--answers", "answers").err
     (tmp_path / "later").write_text("b approved\n")
-    assert place.run("resume", "--answers", "later").code == 0
-    assert place.run("run", "--answers", "answers").code == 75  # a new run, which has another gate first
+    assert codes(place, "resume --answers later", "run --answers answers") == [0, 75]
     answers.write_text("a approved\nb approved\n")
     assert CHANGED in place.run("resume", "--answers", "answers").err
     answers.write_text("b approved\n")
-    assert place.run("answer", "a", "approved").code == 0
-    assert place.run("resume", "--answers", "answers").code == 0
-
-
-def test_a_link_leads_to_no_other_file_of_answers(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, GATES)
-    (tmp_path / "answers").write_text("a approved\n")
-    assert place.run("run", "--answers", "answers").code == 75
-    (tmp_path / "other").write_text("b approved\n")
-    (tmp_path / "answers").unlink()
-    (tmp_path / "answers").symlink_to("other")
-    assert CHANGED in place.run("resume", "--answers", "answers").err
+    assert codes(place, "answer a approved", "resume --answers answers") == [0, 0]
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no folder in memory")
@@ -302,8 +253,6 @@ def test_a_file_of_answers_that_changed_below_dev_approves_nothing(tmp_path: Pat
         assert CHANGED in place.run("resume", "--answers", str(answers)).err
 
 
-# --- The task and the limit -------------------------------------------------------------------------------------------
-
 TASK = program(
     node("do", Agent("", of(slot("task"))), edge("COMPLETE", "pass", stored("reply")), edge("STOP")),
     slots=("task", "reply"),
@@ -312,38 +261,27 @@ TASK = program(
 )
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_the_task_is_given_as_an_input_is_and_once(tmp_path: Path) -> None:
+    place = Compiled(tmp_path, TASK)
+    (tmp_path / "file").write_text("two\nlines\n")
+    for words, message in (
         ((), "the usual"),
         (("--task", "@file $(x)"), "@file $(x)"),
         (("--task-file", "file"), "two lines"),
         (("--input", "task=x"), "x"),
-    ],
-)
-def test_the_task_is_given_as_an_input_is(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    place = Compiled(tmp_path, TASK)
-    (tmp_path / "file").write_text("two\nlines\n")
-    result = place.run("run", "--agent", "tr '\\n' ' '", *words)
-    assert result.last == f"rdc: COMPLETE {message}"
-
-
-def test_the_task_is_given_once(tmp_path: Path) -> None:
-    place = Compiled(tmp_path, TASK)
+    ):
+        assert place.run("run", "--agent", "tr '\\n' ' '", *words).last == f"rdc: COMPLETE {message}"
     assert "given twice" in place.run("run", "--task", "a", "--input", "task=b").last
     assert "unknown argument" in Compiled(tmp_path, ONE).run("run", "--task", "a").last
 
 
 def test_the_operator_says_how_many_steps_are_run(tmp_path: Path) -> None:
-    again = program(
-        node("write", write(""), *ALWAYS, edge("write", "BAD"), edge("COMPLETE")), slots=("where",), limit=2
-    )
-    place = Compiled(tmp_path, again)
-    agent = "echo x >> calls; test $(wc -l < calls) -lt 6 && echo BAD || echo GOOD"
-    result = place.run("run", "--agent", agent)
-    assert (result.code, result.last) == (1, "rdc: STOP write: the limit of 2 steps was reached")
-    result = place.run("resume", "--agent", agent, "--max-steps", "4")
-    assert (result.code, result.last) == (1, "rdc: STOP write: the limit of 4 steps was reached")
-    assert place.run("resume", "--agent", agent).code == 1
-    assert place.run("resume", "--agent", agent, "--max-steps", "0").code == 0
-    assert json.loads(place.run("status", "--json").out)["state"] == "complete"
+    step = node("write", write(""), *ALWAYS, edge("write", "BAD"), edge("COMPLETE"))
+    place = Compiled(tmp_path, program(step, slots=("where",), limit=2))
+    agent = ("--agent", "echo x >> calls; test $(wc -l < calls) -lt 6 && echo BAD || echo GOOD")
+    for limit, words in ((2, ("run",)), (4, ("resume", "--max-steps", "4"))):
+        result = place.run(*words, *agent)
+        assert (result.code, result.last) == (1, f"rdc: STOP write: the limit of {limit} steps was reached")
+    assert place.run("resume", *agent).code == 1
+    assert place.run("resume", *agent, "--max-steps", "0").code == 0
+    assert facts_of(place)["state"] == "complete"

@@ -15,9 +15,10 @@ import pytest
 from runtime_shim.engine.state import State
 from runtime_shim.stepspec import checks
 from runtime_shim.stepspec.attempt import attempt_so_far
-from runtime_shim.stepspec.checks import checked, contents, guarded, rules_of, strings_in, whole_words
+from runtime_shim.stepspec.checks import checked, guarded, rules_of, strings_in, whole_words
 from runtime_shim.stepspec.evidence import (
     checked_evidence,
+    evidence_of,
     in_utc,
     json_or_text,
     read_strictly,
@@ -25,34 +26,21 @@ from runtime_shim.stepspec.evidence import (
     unfit_for,
     whole_evidence,
 )
-from runtime_shim.stepspec.safe_paths import UnsafeError
 from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, direct, found, stage
 
 pytestmark = pytest.mark.process
 
-# --- Inputs ----------------------------------------------------------------------------------------------------------
 
-
-def test_inputs_must_be_there_and_say_nothing_that_is_blocked(tmp_path: Path) -> None:
-    config = {"guardrails": {"input": {"blocklist": ["top  Secret"], "patterns": [r"[A-Z]{3}-\d+"]}}}
-    place = compiled(
-        tmp_path, stage("inputs", "in.md", "gone.md", "pipe", "../x", "docs/", "docs"), EXECUTE, config=config,
-    )  # fmt: skip
-    place.table["nodes"]["draft/inputs"]["edges"] = [
-        {"on": "pass", "go": "draft", "says": ""},
-        {"go": "STOP", "says": ""},
-    ]
-    place.write(place.table)
+def test_inputs_must_be_there(tmp_path: Path) -> None:
+    place = compiled(tmp_path, stage("inputs", "in.md", "gone.md", "pipe", "../x", "docs/", "docs"), EXECUTE)
     (tmp_path / "in.md").write_text("fine")
     (tmp_path / "docs").mkdir()
     os.mkfifo(tmp_path / "pipe")
     result = place.run("run")
     assert result.code == 1
-    for trouble in (
-        "input gone.md does not exist", "input pipe is not a regular file", "input ../x is outside the project",
-        "input docs is not a regular file",
-    ):  # fmt: skip
-        assert trouble in result.err
+    for trouble in ("gone.md does not exist", "pipe is not a regular file", "../x is outside the project",
+                    "docs is not a regular file"):  # fmt: skip
+        assert f"input {trouble}" in result.err
     assert "docs/" not in result.err
     assert found(place, "draft/inputs") == [{}]
 
@@ -75,9 +63,8 @@ def test_guardrails_look_at_the_specification_and_at_files(tmp_path: Path) -> No
     ]
 
 
-@pytest.mark.parametrize(
-    ("rules", "text", "is_found"),
-    [
+def test_whole_words() -> None:
+    for rules, text, is_found in (
         ({"blocklist": ["ass"]}, "a class, assess", False),
         ({"blocklist": ["ass"]}, "an ASS.", True),
         ({"blocklist": ["a.b"]}, "acb", False),
@@ -90,11 +77,8 @@ def test_guardrails_look_at_the_specification_and_at_files(tmp_path: Path) -> No
         ({"patterns": ["(?x) to+ # o"]}, "too", True),
         ({"patterns": ["a|b"]}, "ab", False),
         ({"patterns": [r"(\w)\1"]}, "an oo", True),
-    ],
-)
-def test_whole_words(rules: dict[str, Any], text: str, is_found: bool) -> None:
-    patterns = [pattern for _, pattern in rules_of(rules)]
-    assert any(re.search(pattern, text) for pattern in patterns) == is_found
+    ):
+        assert any(re.search(pattern, text) for _, pattern in rules_of(rules)) == is_found, (rules, text)
 
 
 def output_patterns(pattern: str) -> dict[str, Any]:
@@ -113,26 +97,27 @@ def test_search_ends_with_the_attempt(tmp_path: Path) -> None:
 
 
 def test_search_that_cannot_be_done_is_a_violation(tmp_path: Path) -> None:
-    program = output_patterns("(")
-    report = guarded(direct(tmp_path, stepspec=program), "output", lambda: [("x", "a")])
+    report = guarded(direct(tmp_path, stepspec=output_patterns("(")), "output", lambda: [("x", "a")])
     assert report.kept["guardrails"]["status"] == "failed"
     assert report.kept["guardrails"]["violations"][0]["rule"] == "unfinished search"
-
-
-def test_without_guardrails_nothing_is_read(tmp_path: Path) -> None:
-    assert guarded(direct(tmp_path, stepspec={}), "input", lambda: 1 / 0).kept == {}  # type: ignore[arg-type,return-value]
+    unguarded = guarded(direct(tmp_path, stepspec={}), "input", lambda: 1 / 0)  # type: ignore[arg-type,return-value]
+    assert unguarded.kept == {}, "nothing is read"
 
 
 def test_files_that_cannot_be_read_pass_no_guardrail(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"x" * (16 * 1024 * 1024 + 1))
-    with pytest.raises(UnsafeError, match="larger than"):
-        contents(str(tmp_path), ["long"])
     place = compiled(tmp_path, EXECUTE, stage("guardrails"), outputs=["long"], config=output_patterns("x")["config"])
     result = place.run("run", "--executor", "true")
     assert (result.code, "output long is larger than 16,777,216 bytes" in result.err) == (1, True)
 
 
-def test_strings_and_their_places() -> None:
+def test_json_of_others_is_read_strictly() -> None:
+    assert read_strictly('{"a\\u0000": ["\\ud800"]}') == {"a\ufffd": ["\ufffd"]}
+    for text in ("NaN", "1e999", "[" * 200 + "]" * 200, "[" * 9999, "{", ""):
+        assert json_or_text(text) == text
+    assert records_in({"a": 1}, "drrs") == records_in([{"a": 1}], "drrs") == [{"a": 1}]
+    assert in_utc("9999-12-31T00:00:00Z", 90) == "9999-12-31T00:00:00Z"
+    assert in_utc("2026-01-01T00:00:00.500+02:00") == "2025-12-31T22:00:00.500000Z"
     value = {"a": ["x", {"b": "y"}], "c": 1, "d": "z"}
     assert strings_in(value, "") == [("a[0]", "x"), ("a[1].b", "y"), ("d", "z")]
     assert whole_words("a") == r"(?<!\w)(?:a)(?!\w)"
@@ -149,9 +134,6 @@ def test_outputs_are_guarded_that_are_there(tmp_path: Path) -> None:
     first, second = (record["guardrails"] for record in found(place, "draft/guardrails"))
     assert first["violations"] == [{"rule": "blocklist: TODO", "where": "out/a.md", "text": "todo"}]
     assert (first["stage"], second["status"], second["violations"]) == ("output", "passed", [])
-
-
-# --- Validation ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -188,23 +170,22 @@ def test_yaml_without_its_parser_is_skipped(tmp_path: Path, monkeypatch: pytest.
     assert (report["status"], report["message"]) == ("skipped", "PyYAML is not installed")
 
 
-@pytest.mark.parametrize(("name", "right", "wrong"), [("a.json", "[]", "[NaN]"), ("a.YML", "a: [b]", "a: [b")])
-def test_the_checks_of_code_parse_data_too(tmp_path: Path, name: str, right: str, wrong: str) -> None:
+@pytest.mark.parametrize(
+    ("check", "name"),
+    [("ast", "a.json"), ("types", "a.json"), ("lint", "a.json"), ("types", "a.YML"), ("lint", "a.YML")],
+)
+def test_the_checks_of_code_parse_data_too(tmp_path: Path, check: str, name: str) -> None:
+    for text, status in {"[]": "passed", "[NaN": "failed"}.items():
+        (tmp_path / name).write_text(text)
+        assert checked(direct(tmp_path), check, name)["status"] == status
     (tmp_path / "a.md").touch()
-    for check in ("ast", "types", "lint"):
-        for text, status in ((right, "passed"), (wrong, "failed")):
-            (tmp_path / name).write_text(text)
-            assert checked(direct(tmp_path), check, name)["status"] == status
-        report = checked(direct(tmp_path), check, "a.md")
-        assert (report["status"], report["message"]) == ("skipped", "not a JSON, YAML or Python file")
+    report = checked(direct(tmp_path), check, "a.md")
+    assert (report["status"], report["message"]) == ("skipped", "not a JSON, YAML or Python file")
 
 
 def test_checks_that_are_skipped_are_shown(tmp_path: Path) -> None:
-    checks: Any = ("exists", "ast", "types")
-    place = compiled(
-        tmp_path, EXECUTE, stage("validation", "a.json", "b.md", checks=checks),
-        config={"executor": "echo [] > a.json; touch b.md"},
-    )  # fmt: skip
+    checking = stage("validation", "a.json", "b.md", checks=("exists", "ast", "types"))
+    place = compiled(tmp_path, EXECUTE, checking, config={"executor": "echo [] > a.json; touch b.md"})
     result = place.run("run")
     assert result.code == 0, result.err
     skipped = [f"b.md: {check} was skipped: not a JSON, YAML or Python file" for check in ("ast", "types")]
@@ -273,13 +254,11 @@ def test_validation_that_fails_is_tried_again(tmp_path: Path) -> None:
     assert second["status"] == "passed"
 
 
-# --- Evidence --------------------------------------------------------------------------------------------------------
-
 NOW = "2026-01-31T12:00:00.123456Z"
 SPEC = {"id": "draft", "name": "n", "description": "Do it", "outputs": ["a", "b"]}
 
 
-def test_evidence_is_derived() -> None:
+def test_evidence_is_derived_and_completed() -> None:
     assert whole_evidence([], SPEC, "L2", NOW, {"ev-draft-1"}) == [
         {"id": "ev-draft-2", "claim": "Do it", "level": "L2", "source": "draft", "date": NOW,
          "valid_until": "2026-05-01T12:00:00.123456Z", "congruence": "CL1", "reliability": 0, "wlnk": 0,
@@ -288,9 +267,6 @@ def test_evidence_is_derived() -> None:
     assert whole_evidence([], SPEC, "", NOW, ()) == []
     (bare,) = whole_evidence([], {"id": "s", "description": "", "name": None}, "L0", NOW, ())
     assert (bare["claim"], bare["carrier_ref"]) == ("s", None)
-
-
-def test_what_an_executor_gives_is_completed() -> None:
     given = [{"reliability": 0.5, "congruence": "CL2"}, {"id": "ev-draft-1", "wlnk": 0.3, "more": "x"},
              {"date": "2026-01-01", "level": "L0", "congruence": "CL3", "reliability": 1}]  # fmt: skip
     first, second, third = whole_evidence(given, SPEC, "L1", NOW, ())
@@ -298,6 +274,8 @@ def test_what_an_executor_gives_is_completed() -> None:
     assert (second["id"], second["wlnk"], second["more"]) == ("ev-draft-1", 0.3, "x")
     assert (third["id"], third["wlnk"], third["date"]) == ("ev-draft-3", 1, "2026-01-01T00:00:00Z")
     assert third["valid_until"] == "2026-04-01T00:00:00Z"
+    named = whole_evidence([{"carrier_ref": "b"}, {"carrier_ref": "a"}], SPEC, "L1", NOW, ())
+    assert [one["carrier_ref"] for one in named] == ["b", "a"]
 
 
 @pytest.mark.parametrize(
@@ -325,12 +303,6 @@ def test_wrong_evidence_is_refused(given: Any, problem: str) -> None:
         checked_evidence(given, {"old"})
 
 
-def test_lists_and_single_objects_are_read_alike() -> None:
-    assert records_in({"a": 1}, "drrs") == records_in([{"a": 1}], "drrs") == [{"a": 1}]
-    assert in_utc("9999-12-31T00:00:00Z", 90) == "9999-12-31T00:00:00Z"
-    assert in_utc("2026-01-01T00:00:00.500+02:00") == "2025-12-31T22:00:00.500000Z"
-
-
 def test_outputs_are_linked_to_their_evidence(tmp_path: Path) -> None:
     evidence = '[{"carrier_ref": "a"}, {"claim": "both"}, {"carrier_ref": "a", "level": "L2"}]'
     place = compiled(
@@ -347,8 +319,24 @@ def test_outputs_are_linked_to_their_evidence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "problem"),
+    ("carriers", "linked"),
     [
+        ([""], ["0", "0"]),
+        (["a"], ["0", "0"]),
+        (["", "a"], ["1", "01"]),
+        (["a", "b"], ["0", "1"]),
+        (["a", ""], ["0", "01"]),
+        (["b", "b"], ["01", "01"]),
+    ],
+)
+def test_evidence_is_linked_to_all_outputs_that_no_other_record_names(carriers: list[str], linked: list[str]) -> None:
+    given = [{"carrier_ref": each} if each else {"claim": "x"} for each in carriers]
+    whole = [{"id": str(number)} for number in range(len(given))]
+    assert ["".join(evidence_of(path, given, whole)) for path in ("a", "b")] == linked
+
+
+def test_evidence_fits_its_step() -> None:
+    for one, problem in (
         ({"level": "L0"}, "the level L0 is below L1"),
         ({"level": "L1"}, ""),
         ({"level": "L2"}, ""),
@@ -362,29 +350,26 @@ def test_outputs_are_linked_to_their_evidence(tmp_path: Path) -> None:
         ({"valid_until": "2026-01-30"}, "is before the date"),
         ({"valid_until": "2026-01-31"}, ""),
         ({"date": "2020-01-01"}, ""),
+    ):
+        found = unfit_for({**SPEC, "evidence": "L1"}, one, NOW)
+        assert (problem in found, bool(problem)) == (True, bool(found)), (one, found)
+        assert unfit_for({"id": "s", "evidence": "none", "outputs": []}, one, NOW) == ""
+
+
+@pytest.mark.parametrize(
+    ("outputs", "executor", "problem"),
+    [
+        ([], "true", "evidence L1 is about an output, but the step has none"),
+        (["a"], "ln -s /etc/passwd a", "output a is outside the project"),
     ],
 )
-def test_evidence_fits_its_step(one: dict[str, str], problem: str) -> None:
-    assert problem in unfit_for({**SPEC, "evidence": "L1"}, one, NOW)
-    assert bool(problem) == bool(unfit_for({**SPEC, "evidence": "L1"}, one, NOW))
-    assert unfit_for({"id": "s", "evidence": "none", "outputs": []}, one, NOW) == ""
-
-
-def test_a_level_needs_an_output(tmp_path: Path) -> None:
-    place = compiled(tmp_path, EXECUTE, stage("outputs", subject="L1"), evidence="L1", config={"executor": "true"})
+def test_a_level_needs_an_output_in_the_project(
+    tmp_path: Path, outputs: list[str], executor: str, problem: str
+) -> None:
+    outputs_stage = stage("outputs", *outputs, subject="L1")
+    place = compiled(tmp_path, EXECUTE, outputs_stage, evidence="L1", config={"executor": executor})
     result = place.run("run")
-    assert (result.code, found(place, "draft/outputs")) == (1, [{}])
-    assert "evidence L1 is about an output, but the step has none" in result.err
-
-
-def test_outputs_must_be_files_of_the_project(tmp_path: Path) -> None:
-    place = compiled(tmp_path, EXECUTE, stage("outputs", "a"), config={"executor": "ln -s /etc/passwd a"})
-    result = place.run("run")
-    assert (result.code, found(place, "draft/outputs")) == (1, [{}])
-    assert "output a is outside the project" in result.err
-
-
-# --- What attempts have found ----------------------------------------------------------------------------------------
+    assert (result.code, found(place, "draft/outputs"), problem in result.err) == (1, [{}], True)
 
 
 def test_attempt_has_what_rises_to_where_it_stands() -> None:
@@ -396,12 +381,6 @@ def test_attempt_has_what_rises_to_where_it_stands() -> None:
     for names, expected in {"": "", "old i a b": "i a b", "i a b x g i b": "i b", "i a i a": "i a"}.items():
         state.finished = [{"node": name} for name in names.split()]
         assert [record["node"] for record in attempt_so_far(steps, state)] == expected.split()
-
-
-def test_json_of_others_is_read_strictly() -> None:
-    assert read_strictly('{"a\\u0000": ["\\ud800"]}') == {"a\ufffd": ["\ufffd"]}
-    for text in ("NaN", "1e999", "[" * 200 + "]" * 200, "[" * 9999, "{", ""):
-        assert json_or_text(text) == text
 
 
 def test_paths_and_specification_are_filled_in(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ REFUSED = {
     "gone.md": "does not exist",
     "docs/a.md/b": "does not exist",
     "x" * 300: "cannot be used: File name too long",
+    "round": "cannot be used|is not",
 }
 
 
@@ -65,12 +66,6 @@ def test_other_paths_are_refused(root: Path, path: str) -> None:
     for use in (read_inside, check_there):
         with pytest.raises(UnsafeError, match=REFUSED[path]):
             use(str(root), path)
-
-
-def test_link_that_leads_to_itself_is_no_file(root: Path) -> None:
-    for use in (read_inside, check_there):
-        with pytest.raises(UnsafeError):
-            use(str(root), "round")
 
 
 def test_folder_is_there_where_its_path_says_that_it_is_one(root: Path) -> None:
@@ -121,16 +116,11 @@ def test_nothing_else_is_written(root: Path, path: str) -> None:
     assert not list((root.parent / "out").iterdir())
 
 
-def test_folders_are_listed(root: Path) -> None:
+def test_folders_are_listed_and_what_is_missing_is_told(root: Path) -> None:
     assert list_inside(str(root), "docs") == ["a.md", "deep/"]
-    assert "docs/" in list_inside(str(root), ".")
-    assert "folder" in list_inside(str(root), ".")
+    assert {"docs/", "folder"} <= {*list_inside(str(root), ".")}
     for path in ("away", "gone", "docs/a.md"):
         with pytest.raises(UnsafeError):
             list_inside(str(root), path)
-
-
-def test_what_is_missing(root: Path) -> None:
-    assert is_missing(str(root), "gone.md")
-    assert not is_missing(str(root), "docs/a.md")
+    assert [is_missing(str(root), path) for path in ("gone.md", "docs/a.md")] == [True, False]
     assert inside(str(root), ".") == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -109,17 +108,12 @@ def test_a_run_without_interruption_is_never_recorded_as_resumed(tmp_path: Path,
     assert "WorkflowResumed" not in place.kinds
 
 
-def test_a_resume_between_steps_is_recorded(tmp_path: Path) -> None:
-    place = Interrupted(tmp_path)
-    assert [place("open").code, place("step", "s0").code, place("resume").code] == [0, 0, 0]
-    assert place.kinds.count("WorkflowResumed") == 1
-
-
-def test_an_open_that_takes_over_a_run_is_recorded_as_resuming_it_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", ["resume", "open"])
+def test_a_call_that_takes_over_a_run_between_steps_is_recorded_once(tmp_path: Path, call: str) -> None:
     place = Interrupted(tmp_path, "bad-s1-1", backoff=1)
     place.later()
-    assert [place(*words).code for words in (["open"], ["step", "s0"], ["open"])] == [0, 0, 0]
-    assert place.kinds[-1] == "WorkflowResumed"
+    assert [place(*words).code for words in (["open"], ["step", "s0"], [call])] == [0, 0, 0]
+    assert (place.kinds[-1] == "WorkflowResumed") == (call == "open")
     assert place("step", "s1").code == 0
     assert place.kinds.count("WorkflowResumed") == 1
     assert place.kinds[-1] == "WorkflowCompleted"
@@ -158,12 +152,6 @@ def test_a_step_without_retries_counts_its_rerun(tmp_path: Path) -> None:
     assert [step["attempts"] for step in place.record("manifest")["steps"]] == [2, 1]
 
 
-def group_of(place: Interrupted) -> int:
-    """The group of the command that the run called last."""
-    (journal,) = place.folder.glob(".rdc/*/journal")
-    return [int(found) for found in re.findall(rb'"pid":(\d+)', journal.read_bytes())][-1]
-
-
 def test_a_rerun_waits_until_the_old_executor_has_cleaned_up(tmp_path: Path) -> None:
     place = Interrupted(tmp_path, "slow-s0-1")
     (tmp_path / "executor.sh").write_text(
@@ -179,7 +167,8 @@ def test_a_rerun_waits_until_the_old_executor_has_cleaned_up(tmp_path: Path) -> 
 def test_nothing_starts_beside_what_outlived_the_executor(tmp_path: Path) -> None:
     place = Interrupted(tmp_path, "slow-s0-1")
     place.ended(signal.SIGKILL, place.is_slow, "run")
-    group = group_of(place)
+    (journal,) = tmp_path.glob(".rdc/*/journal")
+    group = [int(pid) for pid in re.findall(rb'"pid":(\d+)', journal.read_bytes())][-1]
     os.kill(group, signal.SIGKILL)
     resumed = place("resume", "--rerun-interrupted")
     assert (resumed.code, place.executed) == (75, ["s0"])
@@ -195,29 +184,3 @@ def test_a_failed_step_is_resumed_with_the_whole_budget(tmp_path: Path) -> None:
     assert place("resume").code == 0
     assert place.executed == ["s0"] * 6 + ["s1"]
     assert place.kinds.count("WorkflowResumed") == 1
-
-
-@pytest.mark.parametrize(
-    ("records", "linked"),
-    [
-        ([{"claim": "x"}], [["e0"], ["e0"]]),
-        ([{"carrier_ref": "out/a"}], [["e0"], ["e0"]]),
-        ([{"claim": "x"}, {"carrier_ref": "out/a"}], [["e1"], ["e0", "e1"]]),
-        ([{"carrier_ref": "out/a"}, {"carrier_ref": "out/b"}], [["e0"], ["e1"]]),
-        ([{"carrier_ref": "out/a"}, {"claim": "x"}], [["e0"], ["e0", "e1"]]),
-        ([{"carrier_ref": "out/b"}, {"carrier_ref": "out/b"}], [["e0", "e1"], ["e0", "e1"]]),
-    ],
-)
-def test_evidence_is_linked_to_all_outputs_that_no_other_record_names(
-    tmp_path: Path, records: list[dict[str, str]], linked: list[list[str]]
-) -> None:
-    given = json.dumps([{"id": f"e{number}", **one} for number, one in enumerate(records)])
-    executor = f"""mkdir -p out; echo a > out/a; echo b > out/b; echo '{given}' > "$RDC_EVIDENCE_FILE" """
-    specification = {
-        "workflow": {"module": "m", "workflow": "w"},
-        "config": {"variables": {"output_folder": "out"}, "executor": executor},
-        "step_specs": [{"id": "s", "outputs": ["{output_folder}/a", "{output_folder}/b"], "evidence": "L1"}],
-    }
-    place = Place(tmp_path, compiled_to(tmp_path, specification))
-    assert place("run").code == 0
-    assert [one["evidence_ids"] for one in place.record("artifacts")] == linked

@@ -20,7 +20,6 @@ from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, direct, found,
 
 pytestmark = pytest.mark.process
 
-# --- Schemas ---------------------------------------------------------------------------------------------------------
 
 SCHEMA = {
     "type": "object",
@@ -34,43 +33,39 @@ SCHEMA = {
 }
 
 
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
+def test_arguments_are_checked() -> None:
+    assert unfit_schema(SCHEMA) == ""
+    for arguments, problem in (
         ({"count": 1, "kind": "a", "names": ["x", None], "more": True}, ""),
         ({"count": 2.0}, ""),
-        ([], "the arguments: expected object"),
-        ({}, "the arguments: count is missing"),
-        ({"count": True}, "the arguments: count: expected integer"),
-        ({"count": 1.5}, "the arguments: count: expected integer"),
-        ({"count": 4}, "the arguments: count: 4 is out of range (minimum 1, maximum 3)"),
-        ({"count": 0}, "the arguments: count: 0 is out of range (minimum 1, maximum 3)"),
-        ({"count": 1, "kind": True}, 'the arguments: kind: expected one of "a", 1, null'),
-        ({"count": 1, "names": ["x", 2]}, "the arguments: names: item 2: expected string or null"),
-        ({"count": 1, "more": "x"}, "the arguments: more: expected boolean"),
-    ],
-)
-def test_arguments_are_checked(arguments: Any, problem: str) -> None:
-    assert unfit_schema(SCHEMA) == ""
-    assert unfit_arguments(SCHEMA, arguments) == problem
+        ([], ": expected object"),
+        ({}, ": count is missing"),
+        ({"count": True}, ": count: expected integer"),
+        ({"count": 1.5}, ": count: expected integer"),
+        ({"count": 4}, ": count: 4 is out of range (minimum 1, maximum 3)"),
+        ({"count": 0}, ": count: 0 is out of range (minimum 1, maximum 3)"),
+        ({"count": 1, "kind": True}, ': kind: expected one of "a", 1, null'),
+        ({"count": 1, "names": ["x", 2]}, ": names: item 2: expected string or null"),
+        ({"count": 1, "more": "x"}, ": more: expected boolean"),
+    ):
+        assert unfit_arguments(SCHEMA, arguments) == (f"the arguments{problem}" if problem else "")
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [[], {"$ref": "x"}, {"type": "text"}, {"type": []}, {"required": "a"}, {"properties": {"a": {"pattern": "x"}}},
-     {"items": []}, {"additionalProperties": {"minimum": "1"}}, {"enum": []}],
-)  # fmt: skip
-def test_other_schemas_are_refused(schema: Any) -> None:
-    assert unfit_schema(schema)
-
-
-def test_built_in_tools_take_only_what_they_know() -> None:
+def test_other_schemas_are_refused() -> None:
+    others: list[Any] = [
+        [],
+        {"$ref": "x"},
+        {"type": "text"},
+        {"type": []},
+        {"required": "a"},
+        {"items": []},
+        {"enum": []},
+    ]
+    others += [{"properties": {"a": {"pattern": "x"}}}, {"additionalProperties": {"minimum": "1"}}]
+    assert all(unfit_schema(schema) for schema in others)
     assert BUILT_IN.keys() == BUILT_IN_CALLS.keys()
     assert not any(unfit_schema(tool["arguments"]) for tool in BUILT_IN.values())
     assert "unknown name paths" in unfit_arguments(BUILT_IN["listFiles"]["arguments"], {"paths": "."})
-
-
-# --- Built in --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -98,29 +93,30 @@ def test_without_data_only_utc_is_known(stages: Stages, monkeypatch: pytest.Monk
         built_in_result(stages, "getCurrentTime", {}, 30)
 
 
-def test_files_are_written_read_and_listed(stages: Stages) -> None:
+def test_files_are_written_read_listed_and_validated(stages: Stages) -> None:
     written = built_in_result(stages, "writeFile", {"path": "a/b.md", "text": "é"}, 30)
     assert written == {"path": "a/b.md", "bytes": 2}
     assert built_in_result(stages, "readFile", {"path": "a/b.md"}, 30) == "é"
     assert built_in_result(stages, "listFiles", {}, 30) == ["a/"]
-    Path(stages.root, "bytes").write_bytes(b"\xff")
-    Path(stages.root, "long").write_bytes(b"x" * (1 << 20) + b"x")
-    for path, why in (("bytes", "not UTF-8"), ("long", "larger than 1,048,576 bytes"), ("../x", "is outside")):
+    for name, content in {
+        "bytes": b"\xff",
+        "long": b"x" * (1 << 20) + b"x",
+        "good.json": b"[1]",
+        "bad.json": b"[NaN]",
+    }.items():
+        Path(stages.root, name).write_bytes(content)
+    valid = built_in_result(stages, "validateFile", {"path": "good.json"}, 30)
+    assert (valid["status"], valid["check"]) == ("passed", "parses")
+    for tool, path, why in (
+        ("readFile", "bytes", "not UTF-8"),
+        ("readFile", "long", "larger than 1,048,576 bytes"),
+        ("readFile", "../x", "is outside"),
+        ("validateFile", "bad.json", "not JSON"),
+        ("validateFile", "gone.json", "gone.json does not exist"),
+        ("gitStatus", "", "not in a Git repository"),
+    ):
         with pytest.raises(ToolError, match=why):
-            built_in_result(stages, "readFile", {"path": path}, 30)
-
-
-def test_file_is_validated(stages: Stages) -> None:
-    Path(stages.root, "good.json").write_text("[1]")
-    Path(stages.root, "bad.json").write_text("[NaN]")
-    assert built_in_result(stages, "validateFile", {"path": "good.json"}, 30)["status"] == "passed"
-    assert built_in_result(stages, "validateFile", {"path": "good.json"}, 30)["check"] == "parses"
-    for path, why in (("bad.json", "not JSON"), ("gone.json", "gone.json does not exist")):
-        with pytest.raises(ToolError, match=why):
-            built_in_result(stages, "validateFile", {"path": path}, 30)
-
-
-# --- Git -------------------------------------------------------------------------------------------------------------
+            built_in_result(stages, tool, {"path": path} if path else {}, 30)
 
 
 def git(root: str, *words: str) -> None:
@@ -164,14 +160,6 @@ def test_git_runs_nothing_that_a_repository_names(stages: Stages, tmp_path: Path
     git(stages.root, "config", "filter.a=b.clean", str(evil))
     with pytest.raises(ToolError, match="cannot be turned off"):
         built_in_result(stages, "gitStatus", {}, 30)
-
-
-def test_git_says_where_there_is_no_repository(stages: Stages) -> None:
-    with pytest.raises(ToolError, match="not in a Git repository"):
-        built_in_result(stages, "gitStatus", {}, 30)
-
-
-# --- Calls of steps --------------------------------------------------------------------------------------------------
 
 
 def tools(path: Path, *calls: dict[str, Any], **config: Any) -> Any:
@@ -218,10 +206,7 @@ def test_unknown_tool_is_skipped(tmp_path: Path, required: bool) -> None:
 )
 def test_tool_that_fails(tmp_path: Path, command: str, error: str) -> None:
     place = tools(tmp_path, {"name": "dig"}, dig={"command": command, "timeout_seconds": 1})
-    impatient = """from runtime_shim.tasks import exchange, process
-process.PATIENCE = exchange.PATIENCE = 1
-PROGRAM ="""
-    place.script.write_text(place.script.read_text().replace("PROGRAM =", impatient))
+    place.hook("from runtime_shim.tasks import exchange, process\nprocess.PATIENCE = exchange.PATIENCE = 1")
     result = place.run("run")
     assert result.code == 1, result.err
     assert (call_of(place, "dig")["status"], call_of(place, "dig")["error"]) == ("failed", error)
@@ -229,11 +214,11 @@ PROGRAM ="""
 
 
 def test_arguments_that_do_not_fit_call_nothing(tmp_path: Path) -> None:
-    schema = {"type": "object", "required": ["n"]}
-    place = tools(
-        tmp_path, {"name": "dig"}, {"name": "readFile", "args": {"path": 3}},
-        dig={"command": "touch ran", "arguments": schema},
-    )  # fmt: skip
+    called = {"command": "touch ran", "arguments": {"type": "object", "required": ["n"]}}
+    place = tools(tmp_path, {"name": "dig"}, {"name": "readFile", "args": {"path": 3}}, dig=called)
+    refused = place.run("run", "--tool", "dig")
+    assert (refused.code, place.journal.exists()) == (2, False)
+    assert "expected NAME=COMMAND" in refused.err
     assert place.run("run").code == 1
     assert call_of(place, "dig")["error"] == "the arguments: n is missing"
     assert not (tmp_path / "ran").exists()
@@ -259,10 +244,3 @@ def test_optional_tool_that_fails_is_recorded_and_the_executor_knows(tmp_path: P
     assert request["tools"][0]["result"] == "{"
     assert request["attempt"] == 2
     assert found(place, "draft/dig")[0]["tool"]["status"] == "failed"
-
-
-def test_tools_that_are_no_commands_are_refused_before_the_run(tmp_path: Path) -> None:
-    place = tools(tmp_path, {"name": "dig"})
-    result = place.run("run", "--tool", "dig")
-    assert (result.code, place.journal.exists()) == (2, False)
-    assert "expected NAME=COMMAND" in result.err
