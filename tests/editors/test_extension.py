@@ -43,15 +43,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("extension")
     aliases = [f"--alias:vscode={STAND_INS}/vscode.mjs", f"--alias:vscode-languageclient/node={STAND_INS}/client.mjs"]
     esbuild = program.parent / "node_modules" / ".bin" / "esbuild"
-    words = [
-        "extension.mjs",
-        "--bundle",
-        "--platform=node",
-        "--format=cjs",
-        *aliases,
-        f"--outfile={folder}/extension.cjs",
-    ]
-    subprocess.run([str(esbuild), *words, "--log-level=warning"], cwd=program, check=True)
+    words = ["extension.mjs", "--bundle", "--platform=node", "--format=cjs", f"--outfile={folder}/extension.cjs"]
+    subprocess.run([str(esbuild), *words, *aliases, "--log-level=warning"], cwd=program, check=True)
     return folder
 
 

@@ -203,16 +203,10 @@ class Entry(NamedTuple):
 _SEPARATED = (*FRAGMENTS, "%%%", "%%%\n# Other\n\n## 1. Do\n\n- PASS: STOP")
 _OPTIONS = (
     *("[github]", "[[github.setup]]", "[dot]", "[mermaid]", "[make]", "[nothing]", 'transitions = "after-header"'),
-    *(
-        'prompts = "environment"',
-        'agent = "ask"',
-        'on = "push"',
-        "env = {A = 1}",
-        'secrets = ["A", "B"]',
-        "summary = 0",
-    ),
-    *('run = "true"', 'uses = "a/b@c"', 'theme = "dark"', 'link-base = "x://y"', "timeout-minutes = 0", '"" = 1'),
-    *("---\nrdc:\n  github:\n    prompts: agent\n---", "---\nrdc: {github: {on: {push: {branches: [a]}}}}\n---"),
+    *('prompts = "environment"', 'agent = "ask"', 'on = "push"', "env = {A = 1}", 'secrets = ["A", "B"]'),
+    *("summary = 0", 'run = "true"', 'uses = "a/b@c"', 'theme = "dark"', 'link-base = "x://y"', "timeout-minutes = 0"),
+    *('"" = 1', "---\nrdc:\n  github:\n    prompts: agent\n---"),
+    "---\nrdc: {github: {on: {push: {branches: [a]}}}}\n---",
 )
 _RECORDS = (
     '{"n":0,"kind":"begin","format":1,"node":"1","condition":"running","registers":{"r":1},"program":"p","name":"x",\
@@ -225,19 +219,8 @@ _RECORDS = (
 _YAML = (
     *("scenarios:", "  good:", "    commands:", "      - rd run x", "    result: COMPLETE", "    description: a"),
     *("a: &a [1]", "b: *a", "<<: *a", "? [x]", ": y", "c: !!float x", "d: 2001-01-01", "e: |", "f: >-", "- x"),
-    *(
-        "!!python/none x",
-        "g: 0x_",
-        "h: 1:2",
-        "{a: b}",
-        '"\\ud800": x',
-        "~: ~",
-        "? ",
-        "k: .inf",
-        "%YAML 9.9",
-        "---",
-        "...",
-    ),
+    *("!!python/none x", "g: 0x_", "h: 1:2", "{a: b}", '"\\ud800": x', "~: ~", "? ", "k: .inf", "%YAML 9.9"),
+    *("---", "..."),
 )
 _LINES = (
     *("1. Title", "{N}. Item", "1.2 Part", "{N}.{n} x", "Name.1", "PASS: CONTINUE", "FAIL ANY: RETRY 2 GOTO A.1"),

@@ -98,14 +98,6 @@ def test_the_import_is_cheap_and_silent(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
-def test_check_returns_a_valid_document(here: Path) -> None:
-    document(here, "deploy.runbook.md", GOOD)
-    checked = api.check("deploy.runbook.md")
-    assert (checked.ok, checked.path, checked.format) == (True, "deploy.runbook.md", "rundown")
-    assert checked.program is not None
-    assert checked.program.title == "Deploy"
-
-
 def test_check_returns_errors_with_their_places(here: Path) -> None:
     document(here, "deploy.runbook.md", UNKNOWN_TARGET)
     checked = api.check(here / "deploy.runbook.md")
@@ -116,13 +108,10 @@ def test_check_returns_errors_with_their_places(here: Path) -> None:
     assert found.help == "the steps are 1"
 
 
-def test_a_missing_document_is_a_diagnostic(here: Path) -> None:
-    assert codes(api.check("deploy.runbook.md")) == [("RD001", 0)]
-
-
-@pytest.mark.parametrize("text", [GOOD, UNKNOWN_TARGET, UNKNOWN_OPTION, "no runbook"])
-def test_check_finds_what_the_command_finds(here: Path, text: str) -> None:
-    document(here, "deploy.runbook.md", text)
+@pytest.mark.parametrize("text", [GOOD, UNKNOWN_TARGET, UNKNOWN_OPTION, "no runbook", None])
+def test_check_finds_what_the_command_finds(here: Path, text: str | None) -> None:
+    if text is not None:
+        document(here, "deploy.runbook.md", text)
     shown = json.loads(call("check", "--format", "json", "deploy.runbook.md", cwd=here).out)["diagnostics"]
     found = api.check("deploy.runbook.md").diagnostics
     assert [(one.code, one.path, one.message, one.help) for one in found] == [
@@ -130,20 +119,13 @@ def test_check_finds_what_the_command_finds(here: Path, text: str) -> None:
     ]
 
 
-def test_check_finds_wrong_options_of_targets(here: Path) -> None:
-    assert codes(api.check("a.runbook.md", unsaved={"a.runbook.md": UNKNOWN_OPTION})) == [("RD013", 4)]
-
-
-def test_a_document_in_memory_needs_no_file(here: Path) -> None:
-    checked = api.check("new.runbook.md", unsaved={"new.runbook.md": UNKNOWN_TARGET})
-    assert codes(checked) == [("RD201", 9)]
-    assert [path.name for path in here.iterdir()] == ["rdc.toml"]
-
-
 def test_unsaved_texts_replace_documents_and_what_they_include(here: Path) -> None:
     document(here, "outer.runbook.md", INCLUDING)
     document(here, "inner.runbook.md", GOOD)
-    assert api.check("outer.runbook.md").ok
+    checked = api.check("outer.runbook.md")
+    assert (checked.ok, checked.path, checked.format) == (True, "outer.runbook.md", "rundown")
+    assert checked.program
+    assert checked.program.title == "Outer"
     changed = api.check("outer.runbook.md", unsaved={str(here / "inner.runbook.md"): UNKNOWN_TARGET})
     assert [(one.code, one.path) for one in changed.diagnostics] == [("RD201", "inner.runbook.md")]
     assert api.check("outer.runbook.md", unsaved={"other.runbook.md": UNKNOWN_TARGET}).ok
@@ -170,11 +152,8 @@ def test_settings_are_those_of_the_command_line(here: Path) -> None:
     assert api.check("page.md", api.Settings(front_end="rundown", options={"transitions": "after-header"})).ok
     assert not api.check("outer.runbook.md").ok
     assert api.check("outer.runbook.md", api.Settings(link=False)).ok
-
-
-def test_a_format_has_the_name_that_the_command_line_accepts(here: Path) -> None:
-    checked = api.check("a.yaml", api.Settings(front_end="agent-workflow"), unsaved={"a.yaml": "name: a\nsteps: []\n"})
-    assert checked.format == "agent_workflow"
+    settings = api.Settings(front_end="agent-workflow")
+    assert api.check("a.yaml", settings, unsaved={"a.yaml": "name: a\nsteps: []\n"}).format == "agent_workflow"
 
 
 @pytest.mark.parametrize(
@@ -212,15 +191,13 @@ def test_compile_returns_the_files_that_the_command_writes(here: Path, target: s
     assert {file.path for file in compiled.files} == left - {"deploy.runbook.md", "rdc.toml"}
 
 
-def test_by_default_the_output_belongs_beside_the_document(here: Path) -> None:
-    compiled = api.compile("docs/new.runbook.md", "mermaid", unsaved={"docs/new.runbook.md": GOOD})
-    assert [file.path for file in compiled.files] == ["docs/new.mmd"]
-    assert not (here / "docs").exists()
-
-
 def test_a_document_with_errors_has_no_output(here: Path) -> None:
-    compiled = api.compile("a.runbook.md", "python", unsaved={"a.runbook.md": UNKNOWN_TARGET})
+    texts = {"a.runbook.md": UNKNOWN_TARGET, "docs/new.runbook.md": GOOD}
+    compiled = api.compile("a.runbook.md", "python", unsaved=texts)
     assert (compiled.ok, compiled.files, codes(compiled)) == (False, (), [("RD201", 9)])
+    compiled = api.compile("docs/new.runbook.md", "mermaid", unsaved=texts)
+    assert [file.path for file in compiled.files] == ["docs/new.mmd"], "by default, it belongs beside the document"
+    assert [path.name for path in here.iterdir()] == ["rdc.toml"]
 
 
 def test_two_outputs_in_one_place_are_a_diagnostic(here: Path) -> None:
@@ -394,6 +371,10 @@ def test_a_new_run_takes_inputs_and_an_unfinished_one_keeps_them(here: Path) -> 
     assert waiting.question == "Restart web=1?"
     again = error_of(lambda: api.start("restart.runbook.md", inputs={"HOST": "web-2"}))
     assert again.code == "unfinished-run"
+    run = api.open_run("restart.runbook.md", name="b", inputs={"HOST": "@restart.runbook.md"})
+    assert run.current is not None
+    assert run.current.title == "Restart @restart.runbook.md?", "an input names no file"
+    assert error_of(lambda: api.open_run("a.runbook.md", inputs={"HOST=x": "y"})).code == "invalid-option"
 
 
 def test_a_document_with_errors_does_not_start(here: Path) -> None:
@@ -438,6 +419,11 @@ def test_steps_run_one_by_one_where_the_run_is(here: Path) -> None:
     late = error_of(lambda: api.step(run, run.at))
     place = "the run is at 1:2 Does the site work?"
     assert (late.code, late.message, late.help) == ("refused", "0:1 is not the current step", place)
+    process = api.start_step(run)
+    process.process.wait(60)
+    end = process.ended()
+    assert end is not None
+    assert error_of(lambda: api.check_end(end, "deploy.runbook.md")).message == "0:1 is not the current step"
     assert error_of(lambda: api.answer(first, "yes", at="1:3")).message == "1:3 is not the current step"
     answered = api.answer(first, "yes", at=first.at, by="bob")
     assert (answered.state, answered.at, answered.finished[-1].by) == ("ready", "2:3", "bob")
@@ -483,18 +469,6 @@ def test_a_step_that_takes_long_can_be_watched_and_interrupted(here: Path) -> No
     assert (decided.state, decided.finished[0].by) == ("waiting", "ann")
 
 
-def test_a_step_that_was_refused_raises_its_reason(here: Path) -> None:
-    document(here, "deploy.runbook.md", ASKING.format(command="true"))
-    run = api.open_run("deploy.runbook.md")
-    api.step(run, run.at)
-    process = api.start_step(run)
-    process.process.wait(60)
-    ended = process.ended()
-    assert ended is not None
-    refused = error_of(lambda: api.check_end(ended, "deploy.runbook.md"))
-    assert (refused.code, refused.message) == ("refused", "0:1 is not the current step")
-
-
 def test_a_person_at_a_terminal_is_not_interrupted(here: Path) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="touch started; sleep 60"))
     words = [sys.executable, "-m", "rdc", "run", "deploy.runbook.md"]
@@ -508,29 +482,16 @@ def test_a_person_at_a_terminal_is_not_interrupted(here: Path) -> None:
     process.wait(60)
 
 
-def test_a_run_whose_document_has_changed_shows_the_steps(here: Path) -> None:
+def test_a_run_whose_document_has_changed_shows_the_steps(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="true"))
     run = api.start("deploy.runbook.md")
     assert api.differences(run) == ()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    refused = error_of(lambda: api.answer(run, "yes", at=run.at))
+    assert (refused.code, refused.message) == ("refused", "this is for a person"), "an agent answers no question"
+    assert api.run_of(run).at == run.at
+    monkeypatch.delenv("CLAUDECODE")
     document(here, "deploy.runbook.md", ASKING.format(command="false"))
     changed = api.run_of(run)
     assert (changed.state, changed.at, changed.current) == ("waiting", "1:2", None)
     assert api.differences(run) == ("steps changed: 1",)
-
-
-def test_an_input_names_no_file(here: Path) -> None:
-    text = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n## 1. Restart {{HOST}}?\n\n- YES: COMPLETE\n- NO: STOP\n"
-    document(here, "restart.runbook.md", text)
-    run = api.open_run("restart.runbook.md", inputs={"HOST": "@restart.runbook.md"})
-    assert run.current is not None
-    assert run.current.title == "Restart @restart.runbook.md?"
-    assert error_of(lambda: api.open_run("a.runbook.md", inputs={"HOST=x": "y"})).code == "invalid-option"
-
-
-def test_an_agent_answers_no_question(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    document(here, "deploy.runbook.md", ASKING.format(command="true"))
-    run = api.start("deploy.runbook.md")
-    monkeypatch.setenv("CLAUDECODE", "1")
-    refused = error_of(lambda: api.answer(run, "yes", at=run.at))
-    assert (refused.code, refused.message) == ("refused", "this is for a person")
-    assert api.run_of(run).at == run.at

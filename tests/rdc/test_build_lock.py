@@ -58,15 +58,16 @@ def test_a_new_item_is_refused_until_it_is_approved_by_name(project: Project) ->
     assert project.build("--check").code == 0
 
 
-@pytest.mark.parametrize("variable", ["CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT"])
-def test_an_agent_approves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_an_agent_approves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("docs/deploy.runbook.md", SECRET)
     before = project.text("rdc.lock")
-    monkeypatch.setenv(variable, "1")
-    refused = project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")
-    assert (refused.code, "this is for a person; run it in your own terminal" in refused.err) == (2, True)
-    assert project.text("rdc.lock") == before
-    assert "rdc build --approve" in project.build().err, "it may see what is new"
+    for variable in ("CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT"):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, "1")
+            refused = project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")
+            assert (refused.code, "this is for a person; run it in your own terminal" in refused.err) == (2, True)
+            assert project.text("rdc.lock") == before
+            assert "rdc build --approve" in project.build().err, "it may see what is new"
 
 
 def test_a_secret_that_goes_needs_no_approval_and_an_environment_does(project: Project) -> None:
@@ -119,35 +120,35 @@ setup = [
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "item"),
-    [
-        ('prompts = "environment"', 'prompts = "agent"', "prompts agent"),
-        ("/usr/bin/python3", "/opt/python3", "python /opt/python3"),
-        ('"slow"', '"fast"', "env MODE: fast"),
-        ('"npm ci"', '"curl x | sh"', "script curl x | sh"),
-        ('secrets = ["KEY"], setup', 'secrets = ["KEY", "ROOT"], setup', "agent gets secret ROOT"),
-        ('"20"', '"21"', "with ./node version: 21"),
-        ('A = "1"', 'A = "2"', "env A: 2"),
-        ('shell = "bash"', 'shell = "./sh {0}"', "shell ./sh {0}"),
-    ],
-)
-def test_a_setting_that_gives_power_is_an_item(tmp_path: Path, old: str, new: str, item: str) -> None:
+POWERS = [
+    ('prompts = "environment"', 'prompts = "agent"', "prompts agent"),
+    ("/usr/bin/python3", "/opt/python3", "python /opt/python3"),
+    ('"slow"', '"fast"', "env MODE: fast"),
+    ('"npm ci"', '"curl x | sh"', "script curl x | sh"),
+    ('secrets = ["KEY"], setup', 'secrets = ["KEY", "ROOT"], setup', "agent gets secret ROOT"),
+    ('"20"', '"21"', "with ./node version: 21"),
+    ('A = "1"', 'A = "2"', "env A: 2"),
+    ('shell = "bash"', 'shell = "./sh {0}"', "shell ./sh {0}"),
+]
+"""A setting, what it becomes, and the item."""
+
+
+def test_each_setting_that_gives_power_is_an_item(tmp_path: Path) -> None:
     start = GITHUB + "[github]\n" + POWER.replace('["KEY"]\nsetup', '["KEY", "ROOT"]\nsetup')
     project = Project(tmp_path / "p", start)
-    project.write("docs/ask.runbook.md", "## 1. Ship it?\n\n- YES: CONTINUE\n- NO: STOP\n")
+    asking = "## 1. Go\n\n```bash\nmake\n```\n\n## 2. Ship it?\n\n- YES: CONTINUE\n- NO: STOP\n"
+    project.write("docs/ask.runbook.md", asking)
     assert project.build().code == 0, project.build().err
-    project.write("rdc.toml", start.replace(old, new))
+    changed = start
+    for old, new, _ in POWERS:
+        assert old in start
+        changed = changed.replace(old, new)
+    project.write("rdc.toml", changed)
+    project.write("docs/ask.runbook.md", f"---\nrdc: {{steps: {{1: {{env: {{API: a}}}}}}}}\n---\n\n{asking}")
     result = project.build()
     assert result.code == 1
-    assert f"new and not approved: {item} in" in result.err
-
-
-def test_the_environment_of_a_step_is_an_item(project: Project) -> None:
-    project.write(
-        "docs/deploy.runbook.md", "---\nrdc: {steps: {1: {env: {API: a}}}}\n---\n\n## 1. Go\n\n```bash\nmake\n```\n"
-    )
-    assert "new and not approved: env API: a in" in project.build().err
+    for item in ("env API: a", *(item for _, _, item in POWERS)):
+        assert f"new and not approved: {item} in" in result.err
 
 
 @pytest.mark.parametrize("words", [["--approve", "secret DEPLOY_TOKEN"], ["--take-pins"]])
@@ -183,10 +184,13 @@ def test_the_lock_names_what_files_may_do_and_what_they_call(tmp_path: Path) -> 
         'out = ".github/workflows/{name}.yml"\n\n'
         '[[build]]\nsource = ["docs/playbooks/*.playbook.md", "docs/workflows/*.workflow.yaml"]\nto = "python"\n'
         'out = "bin/{name}.py"\n\n'
+        '[[build]]\nsource = "docs/specifications/hello-steps.stepspec.json"\nto = "json"\nout = "out/{name}.json"\n\n'
         '[[build]]\nsource = "docs/nightly-*.runbook.md"\nto = "make"\nout = "make/{name}.mk"\n',
     )
     result = project.build()
     assert result.code == 0, result.err
+    assert (project.root / "out" / "hello-steps.json").exists()
+    assert project.build("--check").code == 0
     kinds = {line.split(" ")[1] for line in lock(project)}
     assert kinds >= {"action", "permission", "secret", "input", "runtime", "agent", "gate"}, kinds
     assert lock(project) == sorted(lock(project))
@@ -323,15 +327,15 @@ def test_pins_are_not_taken_into_a_configuration_outside(project: Project) -> No
     assert outside.read_text() == GITHUB
 
 
-@pytest.mark.parametrize("line", ["a\0b/x.yml secret A", '"\\ud800/x.yml" secret A', "gone/x.yml secret A"])
-def test_a_lock_with_any_path_in_it_is_compared(project: Project, line: str) -> None:
-    project.write("rdc.lock", f"{project.text('rdc.lock')}{line}\n")
-    project.write(".github/workflows/rdc_github_00000000.py", "# Generated by rdc 0.1.0 from <its runtime>\n")
-    result = project.build("--check")
-    assert result.code == 1, result.err
-    assert "rdc.lock is stale" in result.err
-    assert project.build("--prune").code == 0
-    assert project.build("--check").code == 0
+def test_a_lock_with_any_path_in_it_is_compared(project: Project) -> None:
+    for line in ("a\0b/x.yml secret A", '"\\ud800/x.yml" secret A', "gone/x.yml secret A"):
+        project.write("rdc.lock", f"{project.text('rdc.lock')}{line}\n")
+        project.write(".github/workflows/rdc_github_00000000.py", "# Generated by rdc 0.1.0 from <its runtime>\n")
+        result = project.build("--check")
+        assert result.code == 1, result.err
+        assert "rdc.lock is stale" in result.err
+        assert project.build("--prune").code == 0
+        assert project.build("--check").code == 0
 
 
 def test_a_lock_that_errors_held_up_is_written_once_they_are_gone(project: Project) -> None:

@@ -75,22 +75,6 @@ def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
     assert project.build().code == 0
 
 
-def test_a_folder_without_permission_is_told_and_nothing_is_lost(project: Project) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write anywhere")
-    project.build()
-    project.runbook("deploy", "new")
-    folder = project.root / ".github" / "workflows"
-    folder.chmod(0o500)
-    try:
-        result = project.build()
-    finally:
-        folder.chmod(0o700)
-    assert result.code == 1
-    assert "error[RD511]" in result.err
-    assert project.build().code == 0
-
-
 def test_a_full_disk_leaves_every_file_as_it_was(project: Project) -> None:
     project.build()
     project.runbook("deploy", "new")

@@ -131,6 +131,11 @@ def test_the_command_line_outweighs_the_document_and_that_the_project(tmp_path: 
         "timeout-minutes": 3,
         "env": {"B": "2"},  # no deep merge
     }
+    document(tmp_path, "b.runbook.md", GOOD)
+    result = call(*TO, "a.runbook.md", "b.runbook.md", "-O", "checkout=true", cwd=tmp_path)
+    assert result.code == 0, result.err
+    assert '"title": "document"' in (tmp_path / "a.txt").read_text()
+    assert '"title": "project"' in (tmp_path / "b.txt").read_text(), "each document has its own"
 
 
 def test_the_project_can_be_a_pyproject(tmp_path: Path) -> None:
@@ -140,15 +145,6 @@ def test_the_project_can_be_a_pyproject(tmp_path: Path) -> None:
     assert findings(call("check", "a.runbook.md", cwd=tmp_path)) == [f"pyproject.toml:2:1 RD501 {problem}"]
     document(tmp_path, "pyproject.toml", '[tool.rdc]\nsample = {title = "x"}\n')
     assert effective(tmp_path) == {"title": "x"}
-
-
-def test_each_document_has_its_own(tmp_path: Path) -> None:
-    write(tmp_path, "rdc: {sample: {title: a}}", '[sample]\ntitle = "project"\n')
-    document(tmp_path, "b.runbook.md", GOOD)
-    result = call(*TO, "a.runbook.md", "b.runbook.md", "-O", "checkout=true", cwd=tmp_path)
-    assert result.code == 0, result.err
-    assert '"title": "a"' in (tmp_path / "a.txt").read_text()
-    assert '"title": "project"' in (tmp_path / "b.txt").read_text()
 
 
 def test_the_options_of_included_runbooks_are_ignored(tmp_path: Path) -> None:
@@ -227,12 +223,21 @@ with.b = 1
     assert "3 | title = 5\n  | ^^^^^^^^^\n" in shown
 
 
-def test_a_error_in_all_options_together_stands_at_the_table(tmp_path: Path) -> None:
+def test_an_error_stands_at_its_option_or_at_the_table(tmp_path: Path) -> None:
     write(tmp_path, "rdc:\n  sample: {prompts: agent}")
-    problem = "target sample: `prompts: agent` needs the option `agent`"
-    assert findings(call("check", "a.runbook.md", cwd=tmp_path)) == [f"a.runbook.md:3:3 RD013 {problem}"]
-    assert findings(call(*TO, "a.runbook.md", cwd=tmp_path)) == [f"a.runbook.md:3:3 RD013 {problem}"]
+    problem = "a.runbook.md:3:3 RD013 target sample: `prompts: agent` needs the option `agent`"
+    for command in (("check",), TO):
+        assert findings(call(*command, "a.runbook.md", cwd=tmp_path)) == [problem]
     assert effective(tmp_path, "-O", "agent=claude") == {"prompts": "agent", "agent": "claude"}
+    write(tmp_path, "rdc: {sample: {title: 5}, python: {}}")
+    assert call("compile", "--to", "python", "a.runbook.md", cwd=tmp_path).code == 0, "it is of another target"
+    problem = "a.runbook.md:2:16 RD013 target sample: `title` should be a string, not 5"
+    assert findings(call("check", "a.runbook.md", cwd=tmp_path)) == [problem]
+    assert effective(tmp_path, "-O", "title=x") == {"title": "x"}, "the command line can repair an option"
+    write(tmp_path, "rdc: {sample: {most-steps: 1}}")
+    [found] = findings(call(*TO, "a.runbook.md", cwd=tmp_path))
+    assert found.startswith("a.runbook.md RD502 "), "the backend refuses the program"
+    assert not (tmp_path / "a.txt").exists()
 
 
 @pytest.mark.parametrize("command", [("check",), TO, ("compile", "--to", "python")])
@@ -245,12 +250,17 @@ def test_a_table_for_no_target_is_an_error(tmp_path: Path, command: tuple[str, .
     ]
 
 
-def test_a_table_for_another_target_is_for_check_to_see(tmp_path: Path) -> None:
-    write(tmp_path, "rdc: {sample: {title: 5}, python: {}}")
-    assert call("compile", "--to", "python", "a.runbook.md", cwd=tmp_path).code == 0
-    problem = "target sample: `title` should be a string, not 5"
-    assert findings(call("check", "a.runbook.md", cwd=tmp_path)) == [f"a.runbook.md:2:16 RD013 {problem}"]
-    assert effective(tmp_path, "-O", "title=x") == {"title": "x"}, "the command line can repair an option"
+@pytest.mark.parametrize(
+    ("table", "remedy"),
+    [
+        ("github: {runs_on: x}", "`rdc targets github` lists the valid options"),
+        ("zzz: {}", "`rdc targets` lists the targets"),
+        ("githb: {}", "replace `githb` with `github`"),
+    ],
+)
+def test_the_help_for_a_wrong_option_leads_to_the_list(tmp_path: Path, table: str, remedy: str) -> None:
+    write(tmp_path, f"rdc: {{{table}}}")
+    assert f"= help: {remedy}\n" in call("check", ".", cwd=tmp_path).err
 
 
 def test_what_may_stand_in_an_unreadable_document_is_not_missing(tmp_path: Path) -> None:
@@ -259,13 +269,6 @@ def test_what_may_stand_in_an_unreadable_document_is_not_missing(tmp_path: Path)
     assert found.startswith("a.runbook.md:2:1 RD010 ")
     [found] = findings(call(*TO, "missing.runbook.md", "--prompts", "agent", cwd=tmp_path))
     assert found.startswith("missing.runbook.md RD001 ")
-
-
-def test_a_backend_can_refuse_a_program(tmp_path: Path) -> None:
-    write(tmp_path, "rdc: {sample: {most-steps: 1}}")
-    [found] = findings(call(*TO, "a.runbook.md", cwd=tmp_path))
-    assert found.startswith("a.runbook.md RD502 ")
-    assert not (tmp_path / "a.txt").exists()
 
 
 def test_check_loads_no_backend_where_there_are_no_tables(tmp_path: Path) -> None:
@@ -329,25 +332,15 @@ def test_the_options_of_a_target_are_listed(tmp_path: Path) -> None:
     assert (result.code, result.err) == (2, "rdc: unknown target 'sampel'; did you mean sample? (see 'rdc targets')\n")
 
 
-def test_the_help_for_a_wrong_option_leads_to_the_list(tmp_path: Path) -> None:
-    write(tmp_path, "rdc: {github: {runs_on: x}}")
-    assert "= help: `rdc targets github` lists the valid options\n" in call("check", ".", cwd=tmp_path).err
-    write(tmp_path, "rdc: {zzz: {}}")
-    assert "= help: `rdc targets` lists the targets\n" in call("check", ".", cwd=tmp_path).err
-    write(tmp_path, "rdc: {githb: {}}")
-    assert "= help: replace `githb` with `github`\n" in call("check", ".", cwd=tmp_path).err
-
-
-@pytest.mark.parametrize("remedy", [{}, {"form": "plain"}], ids=" ".join)
-def test_an_option_without_use_for_make_is_refused_with_a_remedy(remedy: dict[str, str], tmp_path: Path) -> None:
-    options = {"program": "a.py", **remedy}
-    write(tmp_path, "", "[make]\n" + "".join(f'{name} = "{value}"\n' for name, value in options.items()))
-    refused = call("compile", "a.runbook.md", "--to", "make", "-o", "Makefile", cwd=tmp_path)
-    problem = "`program: a.py` has no effect, because this Makefile calls no program"
-    assert (refused.code, f"rdc.toml:2:1: error[RD540]: {problem}\n" in refused.err) == (1, True)
-    assert "remove the option `program`" in refused.err
-    assert not (tmp_path / "Makefile").exists()
-    write(tmp_path, "")
-    words = [word for name, value in remedy.items() for word in ("-O", f"{name}={value}")]
-    done = call("compile", "a.runbook.md", "--to", "make", "-o", "Makefile", *words, cwd=tmp_path)
-    assert done.code == 0, done.err
+def test_an_option_without_use_for_make_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    to_make = ("compile", "a.runbook.md", "--to", "make", "-o", "Makefile")
+    for form in ("", 'form = "plain"\n'):
+        write(tmp_path, "", f'[make]\nprogram = "a.py"\n{form}')
+        refused = call(*to_make, cwd=tmp_path)
+        problem = "`program: a.py` has no effect, because this Makefile calls no program"
+        assert (refused.code, f"rdc.toml:2:1: error[RD540]: {problem}\n" in refused.err) == (1, True)
+        assert "remove the option `program`" in refused.err
+        assert not (tmp_path / "Makefile").exists()
+        write(tmp_path, "", f"[make]\n{form}")
+        assert call(*to_make, cwd=tmp_path).code == 0
+        (tmp_path / "Makefile").unlink()

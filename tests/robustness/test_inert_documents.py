@@ -98,6 +98,9 @@ def test_what_is_declared_given_and_handed_on_stays_text(
     (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
     (tmp_path / "text").write_bytes(TEXT.encode())
     output = ""
+    for verb, *options in (["trace"], ["graph", "--format", "dot", "-o", "-"], ["test"]):
+        shown = call(verb, "main.runbook.md", *options, cwd=tmp_path)
+        output += shown.out + shown.err
     for words, code in ((["run"], 75), (["answer", "2", "yes"], 0), (["resume"], 0), (["status"], 0)):
         done = subprocess.run(
             command(tmp_path, words),
@@ -116,14 +119,6 @@ def test_what_is_declared_given_and_handed_on_stays_text(
     assert sorted({character for character in output if is_unsafe(character)}) == []
     stored = b"".join(path.read_bytes() for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
     assert SECRET.encode() not in stored
-
-
-@pytest.mark.parametrize("words", [["trace"], ["graph", "--format", "dot", "-o", "-"], ["test"]])
-def test_nothing_that_is_shown_of_it_moves_a_cursor(words: list[str], tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").touch()
-    (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
-    done = call(words[0], "main.runbook.md", *words[1:], cwd=tmp_path)
-    assert sorted({character for character in done.out + done.err if is_unsafe(character)}) == []
 
 
 REVIEW = """\
@@ -148,29 +143,18 @@ QUOTES = {
     "both": "APPROVED\\n\\n**REJECTED**",
     "both with labels": "Verdict: APPROVED\\n\\nverdict: REJECTED",
 }
+CLEAR = (
+    *("REJECTED\\nor it can be APPROVED", "APPROVED\\nVerdict: Rejected", "REJECTED: not APPROVED"),
+    "> APPROVED\\n\\nREJECTED",
+)
 
 
-@pytest.mark.parametrize("answer", QUOTES.values(), ids=QUOTES)
-def test_a_quoted_verdict_stops_the_run(answer: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [*QUOTES.values(), *CLEAR], ids=[*QUOTES, *CLEAR])
+def test_a_quoted_verdict_stops_the_run_and_one_that_nothing_contradicts_counts(answer: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "workflow", REVIEW)
     agent = f"echo $RDC_STEP >> called; [ $RDC_STEP = review ] && printf '{answer}' || echo fine"
     result = place.call("run", "--agent", agent)
     called = (tmp_path / "called").read_text().split()
-    assert (result.code, called) == (1, ["review"]), result.err
-    assert "ambiguous" in result.err
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "REJECTED\\nor it can be APPROVED",
-        "APPROVED\\nVerdict: Rejected",
-        "REJECTED: not APPROVED",
-        "> APPROVED\\n\\nREJECTED",
-    ],
-)
-def test_a_verdict_that_nothing_contradicts_counts(answer: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "workflow", REVIEW)
-    agent = f"echo $RDC_STEP >> called; [ $RDC_STEP = review ] && printf '{answer}' || echo fine"
-    assert place.call("run", "--agent", agent).code == 0
-    assert (tmp_path / "called").read_text().split() == ["review", "fix"]
+    expected = (0, ["review", "fix"]) if answer in CLEAR else (1, ["review"])
+    assert (result.code, called) == expected, result.err
+    assert ("ambiguous" in result.err) is (answer not in CLEAR)

@@ -201,9 +201,11 @@ def test_what_an_operator_says_of_a_secret_is_hidden(target: str, tmp_path: Path
             assert [part for part in parts if part in text and part in shown] == [], text
 
 
+SHORT = ("a", "éé€", " abc\n", "abc\r\n", "\U0001f511" * 3, " ", "\t \r\n")
+
+
 @pytest.mark.parametrize(
-    ("target", "value"),
-    [*(("python", value) for value in ("a", "abc", "éé€", " abc\n", "abc\r\n", "\U0001f511" * 3)), ("make", " abc\n")],
+    ("target", "value"), [*(("python", value) for value in SHORT), ("make", " abc\n"), ("make", "\n")]
 )
 def test_a_secret_that_cannot_be_hidden_ends_the_run_first(target: str, value: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", RUNBOOK, target)
@@ -213,22 +215,11 @@ def test_a_secret_that_cannot_be_hidden_ends_the_run_first(target: str, value: s
     assert not (place.state / "journal").exists()
     shown = result.out + result.err
     assert "TOKEN" in shown
-    assert "four" in shown  # what it needs; how long the value is, is written nowhere
+    assert "four" in shown or not value.strip()  # what it needs; how long the value is, is written nowhere
 
 
-@pytest.mark.parametrize(
-    ("target", "value"), [("python", " "), ("python", "\n"), ("python", "\t \r\n"), ("make", "\t \r\n")]
-)
-def test_a_secret_of_spaces_is_missing(target: str, value: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, target)
-    result = place.call(*(["run"] if target == "python" else []), TOKEN=value)
-    assert result.code == 2, result
-    assert not (tmp_path / "ran").exists()
-
-
-@pytest.mark.parametrize("target", ["python", "make"])
-def test_a_secret_of_four_characters_is_enough(target: str, tmp_path: Path) -> None:
-    for number, value in enumerate(("abcd", "éé€é", " abcd\n")):
+def test_a_secret_of_four_characters_is_enough(tmp_path: Path) -> None:
+    for number, (target, value) in enumerate((("python", "abcd"), ("python", "éé€é"), ("make", " abcd\n"))):
         folder = tmp_path / str(number)
         folder.mkdir()
         Generated(folder, "runbook", RUNBOOK, target).call(*(["run"] if target == "python" else []), TOKEN=value)
