@@ -176,7 +176,6 @@ def test_nothing_is_larger_than_it_may_be() -> None:
 
 @pytest.fixture(scope="module")
 def at() -> Iterator[Place]:
-    """A folder with a server."""
     try:
         with place() as found:
             yield found

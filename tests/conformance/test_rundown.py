@@ -138,7 +138,6 @@ def result_of(command: str, attempt: int) -> bool:
 
 
 def put_stub(folder: Path) -> Path:
-    """A folder with the stub for `rd`."""
     folder.mkdir()
     (folder / "rd").write_text(STUB, encoding="utf-8")
     (folder / "rd").chmod(0o755)

@@ -25,7 +25,6 @@ mkdir -p "$folder" && tar -cf - --exclude=./.gitlab-ci-local --exclude=./.git . 
 
 
 def written(folder: Path) -> None:
-    """Write the files of the page, and the program."""
     folder.mkdir()
     blocks = [part for part in parts("docs/how-to/gitlab.md") if isinstance(part, Block) and part.title]
     for block in blocks:
@@ -71,7 +70,6 @@ def test_the_job_waits_for_a_reply_and_continues_with_it(tmp_path: Path) -> None
 
 
 def script(project: Path, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the script of the job by bash, as the shell executor does."""
     file = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
     given = {"PATH": os.environ["PATH"], "FOLDER": str(folder), "CI_PROJECT_DIR": str(project), "REPLY": ""}
     return subprocess.run(

@@ -81,7 +81,6 @@ def rough(pattern: str) -> str:
 
 
 def found(patterns: Mapping[str, str]) -> Iterator[str]:
-    """Each place of an old name, with today's."""
     known = [
         (re.compile(rough(pattern), re.MULTILINE), pattern.startswith("(?i)"), re.compile(pattern, re.MULTILINE), today)
         for pattern, today in patterns.items()

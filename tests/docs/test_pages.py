@@ -58,7 +58,6 @@ class Shell:
         self._process, self._lines, self._folder, self._rdc = process, process.stdout, folder, rdc
 
     def run(self, command: str) -> tuple[int, str]:
-        """Run a command and return its exit code and output."""
         is_forked = warm.FORKS and not OF_PROCESSES.search(command)
         begins = warm.rdc_for_shells() if is_forked else f'PYTHONPATH={ROOT} exec {sys.executable} -m rdc "$@"'
         self._rdc.write_text(f"#!/bin/sh\n{begins}\n", encoding="utf-8")

@@ -55,7 +55,6 @@ def in_code(*folders: str) -> dict[str, Path]:
 
 
 def on_pages() -> set[str]:
-    """The numbers that a page explains."""
     programs = (ROOT / "docs" / "reference" / "program-rules.md").read_text(encoding="utf-8")
     return {*RULES, *re.findall(r"\bI\d+\b", programs)}
 

@@ -47,7 +47,6 @@ def texts() -> dict[str, str]:
 
 
 def outside_blocks(path: str) -> str:
-    """The text of a page without its fenced blocks."""
     rest = (part for part in parts(path) if not isinstance(part, Block))
     return "\n".join(part if isinstance(part, str) else part[0] for part in rest)
 

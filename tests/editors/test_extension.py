@@ -63,7 +63,6 @@ def names(done: Done) -> list[str]:
 
 
 def expanded(pattern: str) -> list[str]:
-    """The patterns of a pattern with braces."""
     before, brace, rest = pattern.partition("{")
     inside, _, after = rest.partition("}")
     return [before + one + after for one in inside.split(",")] if brace else [pattern]

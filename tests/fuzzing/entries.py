@@ -52,7 +52,6 @@ OPTIONS: tuple[tuple[str, dict[str, object]], ...] = (
 
 
 def parts(data: bytes, count: int) -> list[bytes]:
-    """The parts of an input, as many as are wanted."""
     found = data.split(SEPARATOR, count - 1)
     return found + [b""] * (count - len(found))
 
@@ -67,7 +66,6 @@ def folder_with(**files: bytes) -> Iterator[Path]:
 
 
 def compiled(path: str) -> Compilation:
-    """What becomes of a document in the current folder."""
     return compile_file(path, Settings("rundown"))
 
 
@@ -152,7 +150,6 @@ def journal(data: bytes) -> None:
 
 
 def answers(data: bytes) -> None:
-    """A file of answers."""
     steps = {"1": {"task": "ask"}, "{N}.{n}": {"task": "ask"}, "2": {"task": "shell"}}
     with folder_with(answers=data), suppress(UsageError):
         left = read_answers("answers", read_text("answers"), steps)

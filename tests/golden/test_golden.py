@@ -109,7 +109,6 @@ def generated() -> Mapping[str, str]:
 
 @cache
 def golden_files() -> Mapping[str, str]:
-    """Return the golden files, by path."""
     return taken_apart({path: text for path, text in generated().items() if path.partition("/")[0] in IN_FULL})
 
 

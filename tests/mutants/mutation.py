@@ -32,7 +32,6 @@ class Mutant(NamedTuple):
 
 
 def mutants() -> list[Mutant]:
-    """Every mutant of every module, in order."""
     found = []
     for path in sorted(path for pattern in PATTERNS for path in ROOT.glob(pattern)):
         if path.parent.name == "json":
@@ -44,7 +43,6 @@ def mutants() -> list[Mutant]:
 
 
 def mutated(source: str, number: int) -> ast.Module:
-    """The tree of a module with one change."""
     tree = ast.parse(source)
     for at, (_, _, change) in enumerate(_changes(tree)):
         if at == number:

@@ -128,7 +128,6 @@ class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.util.spec_from_file_location(name, file, loader=self, submodule_search_locations=places)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the changed source."""
         assert module.__file__
         tree: ast.Module = mutated(Path(module.__file__).read_text(encoding="utf-8"), self.mutant.number)
         exec(compile(tree, module.__file__, "exec"), module.__dict__)

@@ -57,7 +57,6 @@ except KeyboardInterrupt:
 
 
 def codes(found: api.Checked | api.Compiled | api.Project) -> list[tuple[str, int]]:
-    """The codes of diagnostics with their lines."""
     return [(one.code, one.span.line if one.span else 0) for one in found.diagnostics]
 
 
@@ -72,7 +71,6 @@ def error_of(function: Callable[[], object]) -> api.Error:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait for another process, at most a minute."""
     end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
@@ -81,7 +79,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty project, as the current folder."""
     (tmp_path / "rdc.toml").touch()
     monkeypatch.chdir(tmp_path)
     return tmp_path

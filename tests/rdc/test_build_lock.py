@@ -32,7 +32,6 @@ def project(tmp_path: Path) -> Project:
 
 
 def lock(project: Project) -> list[str]:
-    """The lines of the lock without its head."""
     return project.text("rdc.lock").splitlines()[1:]
 
 

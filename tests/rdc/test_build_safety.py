@@ -209,7 +209,6 @@ WRITES = ("replace", "fsync", "open", "mkdir", "unlink")
 
 
 def killed(at: int, root: Path) -> None:
-    """Build, and die before the write of this number."""
     left = count(at, -1)
 
     def dying(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -227,7 +226,6 @@ def killed(at: int, root: Path) -> None:
 
 @cache
 def compiled(source: str, text: str, part: str) -> bytes:
-    """What a document becomes, compiled in a folder of its own."""
     folder = Path(mkdtemp())
     try:
         project = Project(folder / "p")

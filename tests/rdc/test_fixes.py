@@ -342,7 +342,6 @@ def corpus() -> list[tuple[str, str]]:
 
 
 def mutated(text: str, chance: random.Random) -> str:
-    """The text with a few slips."""
     for _ in range(chance.randint(0, 3)):
         lines = text.split("\n")
         at = chance.randrange(len(lines))

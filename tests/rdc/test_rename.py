@@ -50,14 +50,12 @@ def mark_of(opened: Opened, kind: Kind, name: str) -> Mark:
 
 
 def made(folder: Path, file: str, kind: Kind, name: str, new: str) -> Renamed:
-    """Rename a part where it is named first."""
     opened = open_file(str(folder / file))
     span = mark_of(opened, kind, name).span
     return rename(opened, Settings(), span.line, span.column, new)
 
 
 def changed(text: str, one: Renamed) -> list[str]:
-    """The new lines, with their numbers."""
     assert isinstance(one.opened.source, Source)
     pairs = zip(text.split("\n"), one.opened.source.text.split("\n"), strict=True)
     return [f"{number}: {new.strip()}" for number, (old, new) in enumerate(pairs, 1) if old != new]
@@ -126,7 +124,6 @@ ANY_NAME = st.from_regex(r"[A-Z][a-z_]{3,9}", fullmatch=True)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The examples in a small project of their own."""
     copied = tmp_path_factory.mktemp("project")
     shutil.copytree(ROOT / "examples", copied / "examples")
     (copied / "rdc.toml").touch()

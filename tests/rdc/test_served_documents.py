@@ -24,7 +24,6 @@ def served(root: Path) -> api.ServedDocuments:
 
 
 def present(project: Project, path: str = DEPLOY) -> str:
-    """The hash of a document as it is now."""
     program = api.check(project.root / path).program
     assert program
     return api.program_hash(program)

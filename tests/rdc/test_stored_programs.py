@@ -84,7 +84,6 @@ def stored(folder: Path, name: str = "a") -> Path:
 
 
 def begun(folder: Path) -> Path:
-    """A folder with a run that waits."""
     (folder / "rdc.toml").touch()
     document(folder, "a.runbook.md", ASKS.format("true"))
     assert spawn("run", "a.runbook.md", cwd=folder).code == 75

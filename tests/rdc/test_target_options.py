@@ -25,14 +25,12 @@ def _sample(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def write(folder: Path, frontmatter: str = "", configuration: str = "") -> None:
-    """A runbook with options, and a project with options."""
     head = f"---\n{frontmatter}\n---\n" if frontmatter else ""
     document(folder, "a.runbook.md", head + GOOD)
     document(folder, "rdc.toml", configuration)
 
 
 def effective(folder: Path, *arguments: str) -> dict[str, Any]:
-    """The options that the target got."""
     result = call(*TO, "a.runbook.md", "-o", "-", *arguments, cwd=folder)
     assert (result.code, result.err) == (0, "")
     options: dict[str, Any] = json.loads(result.out.splitlines()[1])

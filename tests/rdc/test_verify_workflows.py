@@ -39,7 +39,6 @@ WORKFLOW = ".github/workflows/deploy.yml"
 
 
 def workflow(folder: Path, *options: str, has_source: bool = True) -> Path:
-    """A workflow in its repository."""
     words = [word for option in ("prompts=answers", *options) for word in ("-O", option)]
     return (compiled if has_source else alone)(folder, "github", *words, text=DOCUMENT, out=WORKFLOW)
 
@@ -205,7 +204,6 @@ def test_all_that_rdc_writes_is_known(number: int, part: range) -> None:
 
 
 def picture(folder: Path, *options: str, name: str = "deploy.runbook.md") -> Path:
-    """An SVG in a project with its source."""
     (folder / ".git").mkdir(exist_ok=True)
     document(folder, name, GOOD)
     made = call("graph", name, *options, "-o", "flow.svg", cwd=folder)
@@ -276,7 +274,6 @@ OPTIONS = [[], ["-O", "state-dir=state", "-O", "operator=full"], ["-O", "program
 
 
 def calling(folder: Path, *options: str) -> Path:
-    """A Makefile that calls the program."""
     return compiled(folder, "make", *options, text=SLOW)
 
 
@@ -340,7 +337,6 @@ WALKED = (
 
 
 def walking(folder: Path, *options: str) -> Path:
-    """A Makefile that walks a runbook, without its source."""
     return alone(folder, "make", *options, text=WALKED)
 
 

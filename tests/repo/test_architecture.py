@@ -331,7 +331,6 @@ def test_pages_and_configuration_name_only_paths_that_exist(page: str) -> None:
 
 
 def _alternatives(path: str) -> Iterator[str]:
-    """A path for each of the words in braces."""
     before, brace, rest = path.partition("{")
     if not brace:
         yield path

@@ -45,7 +45,6 @@ def run(*words: str | Path, cwd: Path) -> Result:
 
 
 def done(*words: str | Path, cwd: Path) -> Result:
-    """Run a process that must not fail."""
     result = run(*words, cwd=cwd)
     assert result.code == 0, result.out + result.err
     return result

@@ -24,7 +24,7 @@ from rdc.commands import COMMANDS, OF_RUN
 from rdc.commands import load as load_command
 from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
-from tests.repo.modules import MODULES, NAMES, functions, imports, nodes, shown, users_of
+from tests.repo.modules import MODULES, NAMES, functions, imports, nodes, shown, strings, users_of
 from tests.support.outputs import CHECKS
 
 # --- The runtime -----------------------------------------------------------------------------------------------------
@@ -79,7 +79,6 @@ def test_one_walk_is_in_programs_and_in_checks_of_their_journals() -> None:
 
 
 def packages(folder: Path) -> set[str]:
-    """The names of the packages in a folder."""
     return {path.parent.name for path in folder.glob("*/__init__.py")}
 
 
@@ -107,7 +106,6 @@ def test_graph_algorithms_are_those_of_networkx() -> None:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The names and attributes in a part of a module."""
     parts = list(ast.walk(node))
     return {part.attr for part in parts if isinstance(part, ast.Attribute)} | {
         part.id for part in parts if isinstance(part, ast.Name)
@@ -229,7 +227,8 @@ def test_backend_has_all_that_belongs_to_it(name: str) -> None:
     assert name in CHECKS, "tests/support/outputs.py has no check of its outputs"
 
 
-def test_passes_and_their_modules_are_the_same() -> None:
+def test_passes_and_their_modules_are_the_same_and_every_feature_has_words_and_a_target() -> None:
+    assert set(IN_WORDS) == set(Feature) == {feature for name in BACKENDS for feature in load(name).features}
     modules = {path.stem for path in (ROOT / "compiler" / "passes").glob("*.py")} - {"__init__"}
     assert modules == {name.replace("-", "_") for name in PASSES}
     for name, run in PASSES.items():
@@ -259,11 +258,6 @@ def test_every_match_over_the_ir_is_exhaustive() -> None:
                 last = ast.unparse(match.cases[-1])
                 assert last.startswith("case _:\n    assert_never("), f"{shown(path)}:{match.lineno}"
     assert found > 15
-
-
-def test_every_feature_has_words_and_a_target() -> None:
-    assert set(IN_WORDS) == set(Feature)
-    assert set(Feature) == {feature for name in BACKENDS for feature in load(name).features}
 
 
 # --- Readers and issues -----------------------------------------------------------------------------------------------
@@ -333,25 +327,13 @@ def test_what_is_wrong_in_data_is_an_issue() -> None:
 def test_codes_and_their_pages_are_the_same() -> None:
     pages = {path.stem for path in (ROOT / "compiler" / "diagnostics" / "explanations").iterdir()}
     assert pages == set(CODES)
-
-
-def test_every_code_is_raised_somewhere() -> None:
-    paths = [path for path in MODULES if path != ROOT / "compiler" / "diagnostics" / "model.py"]
-    texts = {
-        node.value
-        for path in paths
-        for node in nodes(path)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    assert set(CODES) <= texts, sorted(set(CODES) - texts)
-
-
-def test_every_code_is_in_the_documentation() -> None:
     page = (ROOT / "docs" / "reference" / "diagnostics.md").read_text(encoding="utf-8")
     assert not [code for code, known in CODES.items() if code not in page or known.name not in page]
 
 
-def test_names_of_codes_are_unique_and_in_kebab_case() -> None:
+def test_codes_are_raised_and_their_names_are_unique_and_in_kebab_case() -> None:
+    paths = (path for path in MODULES if path != ROOT / "compiler" / "diagnostics" / "model.py")
+    assert set(CODES) - {text for path in paths for text in strings(path)} == set()
     names = [code.name for code in CODES.values()]
     assert len(names) == len(set(names))
     assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
@@ -361,17 +343,16 @@ def test_names_of_codes_are_unique_and_in_kebab_case() -> None:
 # --- Mocks ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", EDITIONS)
-def test_no_edition_has_mocks(name: str) -> None:
-    """Programs don't mock: `rdc mock` answers instead of what they call. Operators' parts only know who decides."""
-    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "runtime_shim" / "operator").glob("*.py"))
-    known = {line for text in texts for line in text.splitlines()}
-    assert not [line for line in runtime(name).splitlines() if "mock" in line.lower() and line not in known]
+def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios_and_no_edition_has_mocks() -> None:
+    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes; no program mocks.
 
-
-def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:
-    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes."""
+    Operators' parts only know who decides.
+    """
     texts = {shown(path): path.read_text(encoding="utf-8") for path in (ROOT / "rdc").rglob("*.py")}
     calling = {path for path, text in texts.items() if "mock_command(" in text}
     assert calling == {"rdc/calls/mock.py", "rdc/calls/mock_option.py", "rdc/testing/tester.py"}
     assert [path for path, text in texts.items() if "def read_mocks(" in text] == ["rdc/calls/mock.py"]
+    operators = (path.read_text(encoding="utf-8") for path in (ROOT / "runtime_shim" / "operator").glob("*.py"))
+    known = {line for text in operators for line in text.splitlines()}
+    for name in EDITIONS:
+        assert {line for line in runtime(name).splitlines() if "mock" in line.lower()} <= known, name

@@ -47,7 +47,6 @@ LONGER = f"{FILL}{SCRIPT}\n{RUNTIME.decode()}1.\n{FILL}if True:\n    import ast\
 
 
 def begun(words: list[str], cwd: Path, env: dict[str, str], text: bytes) -> tuple[int, bytes, bytes]:
-    """What comes of a process that begins in the usual way."""
     done = subprocess.run(words, cwd=cwd, env=env, input=text, capture_output=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 

@@ -65,28 +65,23 @@ def chain(count: int, times: int) -> Files:
 
 
 def frontmatter(text: str) -> str:
-    """A document with this YAML."""
     return f"---\n{text}\n---\n\n{STEP}"
 
 
 def bomb(levels: int) -> str:
-    """Aliases of aliases, ten of each."""
     lines = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, levels)]
     return "\n".join(["a0: &a0 [x, x]", *lines])
 
 
 def in_frontmatter(key: str) -> str:
-    """An alias bomb under a key that is read."""
     return frontmatter(f"{bomb(30)}\n{key}: *a29")
 
 
 def with_configuration(text: str) -> Files:
-    """A project configuration beside a document."""
     return {MAIN: STEP, "rdc.toml": text}
 
 
 def long(before: str, after: str = "", text: str = "a") -> str:
-    """A document with a line of a megabyte in it."""
     return before + (text * (MEGABYTE // len(text))) + after + "\n"
 
 
@@ -264,7 +259,6 @@ class Measured(NamedTuple):
 
 
 def write(name: str, folder: Path) -> None:
-    """Writes the files of a case."""
     for file, text in files(name).items():
         (folder / file).write_text(text, encoding="utf-8", newline="")
 
@@ -297,12 +291,10 @@ FEW_SECONDS = 8
 
 
 def limited(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run rdc with a limit of its time."""
     return timed(folder, "-m", "rdc", *words)
 
 
 def timed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with a limit of its time."""
     done = warm.run([sys.executable, *words], cwd=folder, env=environment(), timeout=120, seconds=FEW_SECONDS)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 

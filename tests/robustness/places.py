@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from backends.registry import load
 from compiler.driver import compile_file
-from tests.robustness.forked import CommandResult
 from tests.support import warm
 
 PATIENCE = 30.0
@@ -29,6 +29,18 @@ echo three >> log
 - PASS: COMPLETE "Out it goes"
 """
 PLAIN = "# Plain\n\n## 1. One\n\n```sh\necho one >> log\n```\n\n## 2. Three\n\n```sh\necho three >> log\n```\n"
+
+
+class CommandResult(NamedTuple):
+    """What came of a call."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last(self) -> str:
+        return (self.err.splitlines() or [""])[-1]
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -67,23 +79,19 @@ class Place:
 
     @property
     def command(self) -> list[str]:
-        """The words that call the program."""
         return ["make", "--no-print-directory"] if self.target == "make" else [sys.executable, str(self.script)]
 
     def call(self, *words: str, stdin: str = "", **more: str) -> CommandResult:
-        """Call the program to its end."""
         command, given = [*self.command, *words], stdin.encode("utf-8", "replace")
         done = warm.run(command, cwd=self.folder, env=environment(**more), input=given, timeout=PATIENCE)
         output = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
         return CommandResult(done.returncode, *output)
 
     def log(self) -> list[str]:
-        """What the commands have written into `log`."""
         path = self.folder / "log"
         return path.read_text(encoding="utf-8").split() if path.exists() else []
 
     def write_log(self, words: list[str]) -> None:
-        """What the commands have done so far."""
         (self.folder / "log").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
 
 
@@ -105,8 +113,3 @@ def run_words(place: Place, verb: str) -> list[str]:
     """The words that begin a run or go on with it, with answers."""
     (place.folder / "answers").write_text("yes\n", encoding="utf-8")
     return [verb, "--answers", "answers"]
-
-
-def end_of(done: CommandResult) -> str:
-    """The line that says how it ended."""
-    return (done.err.splitlines() or [""])[-1]

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.forked import CommandResult
-from tests.robustness.places import FLOW, Place, end_of, run_words
+from tests.robustness.places import FLOW, CommandResult, Place, run_words
 from tests.support.cli import GOOD, call, document
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
@@ -38,14 +37,13 @@ def limit_of_files(size: int) -> Iterator[None]:
 
 
 def limited(place: Place, size: int, *words: str) -> CommandResult:
-    """Call the program where no file can be larger."""
     with limit_of_files(size):
         return place.call(*words)
 
 
 def goes_on_as_told(place: Place, refused: CommandResult) -> None:
     """See that the message names the file and what to do, and that this leads to each command having run once."""
-    last = end_of(refused)
+    last = refused.last
     assert (refused.code, "Traceback" in refused.err) == (2, False), refused
     assert re.match(f"rdc: error: .*{STATE}", last), refused
     decision = re.search(r"--assume \w+", last)
@@ -54,10 +52,10 @@ def goes_on_as_told(place: Place, refused: CommandResult) -> None:
         assert "free some space" in last
     words = decision[0].split() if decision else []
     resumed = place.call(*run_words(place, "resume"), *words)
-    if "no run" in end_of(resumed):
+    if "no run" in resumed.last:
         assert place.log() == []
         resumed = place.call(*run_words(place, "run"))
-    elif "WAITING" in end_of(resumed):
+    elif "WAITING" in resumed.last:
         assert "was interrupted" in resumed.err, (
             "all of the record but its line end was written: it can only be asked about"
         )
@@ -120,7 +118,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_run(tmp_path: Path) -> None:
         filler = tmp_path / ".rdc" / "filler"
         leave_free(filler, pages=3)  # the lock, the file that hides the folder from Git, a part of the journal
         refused = place.call("run")
-        last = end_of(refused)
+        last = refused.last
         assert refused.code == 2
         assert re.match(rf"rdc: error: .*{STATE}.*journal", last), refused
         done = place.log()
@@ -133,7 +131,6 @@ def test_a_disk_that_is_full_in_the_middle_of_a_run(tmp_path: Path) -> None:
 
 
 def leave_free(filler: Path, pages: int) -> None:
-    """Fill a disk up to some pages."""
     with filler.open("wb", buffering=0) as stream, suppress(OSError):
         while True:
             stream.write(bytes(4096))
@@ -155,7 +152,7 @@ def test_a_state_directory_that_is_a_file_or_a_link_is_refused(end: str, tmp_pat
     refused = place.call("run")
     assert (refused.code, "Traceback" in refused.err) == (2, False)
     hint = "choose another directory with --state-dir|lock|is a link"
-    assert re.match(f"rdc: error: .*{STATE}.*({hint})", end_of(refused)), refused
+    assert re.match(f"rdc: error: .*{STATE}.*({hint})", refused.last), refused
     assert place.log() == []
     assert [path for path in sorted(tmp_path.rglob("*")) if "proc" not in path.parts] == before
     assert place.call("resume").code == 2
@@ -172,7 +169,7 @@ def test_a_journal_that_is_no_file_is_refused_at_once_and_can_be_put_away(kind: 
     for verb in ("run", "resume", "status"):
         refused = place.call(verb)
         assert refused.code == 2
-        assert ".rdc/main/journal" in end_of(refused)
+        assert ".rdc/main/journal" in refused.last
         assert "Traceback" not in refused.err
     assert place.call("reset").code == 0
     assert place.call(*run_words(place, "run")).code == 0
@@ -185,7 +182,7 @@ def test_a_damaged_lock_is_taken_over_or_told(content: bytes, tmp_path: Path) ->
     (place.state / "lock").write_bytes(content)
     done = place.call(*run_words(place, "run"))
     if done.code:
-        assert ".rdc/main/lock; if no run is in progress, remove it" in end_of(done)
+        assert ".rdc/main/lock; if no run is in progress, remove it" in done.last
         (place.state / "lock").unlink()
         done = place.call(*run_words(place, "run"))
     assert done.code == 0, done

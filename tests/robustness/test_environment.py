@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.forked import CommandResult
-from tests.robustness.places import FLOW, PATIENCE, PLAIN, Place, environment, run_words
+from tests.robustness.places import FLOW, PATIENCE, PLAIN, CommandResult, Place, environment, run_words
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 

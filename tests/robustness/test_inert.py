@@ -68,7 +68,6 @@ class Hostile(NamedTuple):
 
     @property
     def root(self) -> Path:
-        """The project."""
         return self.folder / "project"
 
     @property
@@ -161,7 +160,6 @@ def wrong(project: Hostile, events: list[list[str]], output: str = "") -> list[l
 
 
 def audited(project: Hostile, *words: str) -> tuple[subprocess.CompletedProcess[str], list[list[str]]]:
-    """What came of a command, and what Python has seen of it."""
     record = project.folder / "record"
     done = project.forked(*AUDITED, str(record), *words)
     return done, [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
@@ -240,17 +238,9 @@ def baited(tmp_path: Path) -> Hostile:
 
 
 REFERENCES = (
-    "../outside/secret.runbook.md",
-    "below/../../outside/secret.runbook.md",
-    "{outside}/secret.runbook.md",
-    "link.runbook.md",
-    "folder/secret.runbook.md",
-    "round.runbook.md",
-    "pipe.runbook.md",
-    "zero.runbook.md",
-    "tty.runbook.md",
-    "~/secret.runbook.md",
-    "file:///etc/passwd.runbook.md",
+    *("../outside/secret.runbook.md", "below/../../outside/secret.runbook.md", "{outside}/secret.runbook.md"),
+    *("link.runbook.md", "folder/secret.runbook.md", "~/secret.runbook.md", "file:///etc/passwd.runbook.md"),
+    *(f"{name}.runbook.md" for name in ("round", "pipe", "zero", "tty")),
     "..\\outside\\secret.runbook.md",
 )
 
@@ -316,11 +306,12 @@ YAML = (
 )
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize("line", YAML)
-def test_yaml_makes_no_objects(line: str, baited: Hostile) -> None:
-    (baited.root / MAIN).write_text(f"---\n{line}\n---\n\n## 1. Do\n\n```bash\ntrue\n```\n", encoding="utf-8")
-    done, events = audited(baited, "check", MAIN)
+def test_yaml_makes_no_objects(baited: Hostile) -> None:
+    names = [f"{number}.runbook.md" for number in range(len(YAML))]
+    for name, line in zip(names, YAML, strict=True):
+        text = f"---\n{line}\n---\n\n## 1. Do\n\n```bash\ntrue\n```\n"
+        (baited.root / name).write_text(text, encoding="utf-8")
+    done, events = audited(baited, "check", *names)
     assert done.returncode in {0, 1}
     assert wrong(baited, events) == []
 

@@ -71,7 +71,6 @@ printf '%s\\n' "$said" > said && echo "$TOKEN" > token
 
 
 def call_python(folder: Path, words: Sequence[str]) -> list[str]:
-    """The command of the Python target for the words of one call."""
     program = folder / "main.py"
     if not program.exists():
         assert call("compile", "main.runbook.md", "--to", "python", "-o", "main.py", cwd=folder).code == 0
@@ -81,7 +80,6 @@ def call_python(folder: Path, words: Sequence[str]) -> list[str]:
 
 
 def call_make(folder: Path, words: Sequence[str]) -> list[str]:
-    """The command of the Make target for the words of one call."""
     if not (folder / "Makefile").exists():
         assert call("compile", "main.runbook.md", "--to", "make", "-o", "Makefile", cwd=folder).code == 0
     verb, *rest = words

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.forked import CommandResult
-from tests.robustness.places import Generated
+from tests.robustness.places import CommandResult, Generated
 from tests.support.cli import call, document, spawn
 
 pytestmark = pytest.mark.process

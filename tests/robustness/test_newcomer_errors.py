@@ -310,7 +310,6 @@ ROWS = {
 
 
 def checked(folder: Path, name: str, text: str) -> list[dict[str, object]]:
-    """The diagnostics of a document."""
     (folder / "rdc.toml").touch()
     (folder / name).write_bytes(text.encode())
     found = call("check", "--format", "json", name, cwd=folder)

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -20,8 +20,7 @@ from typing import NamedTuple
 import pytest
 
 from runtime_shim.engine.journal import encode
-from tests.robustness.forked import Calls, CommandResult
-from tests.robustness.places import FLOW, PATIENCE, Place, archived, end_of, environment, run_words
+from tests.robustness.places import FLOW, PATIENCE, Place, archived, environment, run_words
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
@@ -45,7 +44,6 @@ if __name__ == "__main__":"""
 
 
 def with_clock(place: Place, clock: str) -> None:
-    """Give a Python program another clock."""
     text = place.script.read_text(encoding="utf-8")
     hooked = text.replace('\nif __name__ == "__main__":', HOOK.replace("CLOCK", clock))
     assert hooked != text
@@ -58,7 +56,7 @@ def runs_twice(place: Place, **variables: str) -> None:
     for _ in range(3):
         place.write_log([])
         begun = place.call("run", **variables)
-        assert "WAITING" in end_of(begun), begun
+        assert "WAITING" in begun.last, begun
         assert place.log() == ["one"]
         status = place.call("status", **variables)
         assert (status.code, "one" in status.out.lower() or "pass 1" in status.out) == (0, True), status
@@ -101,7 +99,7 @@ def test_state_of_another_version_is_refused_and_nothing_runs(change: str, tmp_p
     for words in (["resume"], ["run"], run_words(place, "resume")):
         refused = place.call(*words)
         assert (refused.code, "Traceback" in refused.err) == (2, False)
-        assert re.search("another version|different version|an unfinished run", end_of(refused)), refused
+        assert re.search("another version|different version|an unfinished run", refused.last), refused
     assert place.journal.read_bytes() == before
     assert place.log() == ["one"]
     assert place.call("reset").code == 0
@@ -152,7 +150,7 @@ def test_a_second_runner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
         for verb in ("run", "resume", "reset"):
             refused = place.call(verb)
             assert refused.code == 2
-            assert re.search(r"another process is using \S+ \(pid \d", end_of(refused))
+            assert re.search(r"another process is using \S+ \(pid \d", refused.last)
         assert place.call("status").code == 0
         assert place.journal.read_bytes() == before
         (tmp_path / "go").touch()
@@ -189,18 +187,13 @@ def altered(size: int, ways: Iterable[int | str] = ()) -> Iterator[Alteration]:
             yield Alteration(place, way)
 
 
-def refusals(
-    place: Place,
-    call: Callable[..., CommandResult],
-    words: tuple[tuple[str, ...], ...],
-    alterations: Iterable[Alteration],
-) -> int:
+def refusals(place: Place, verbs: Sequence[str], alterations: Iterable[Alteration]) -> int:
     """See that each altered journal is refused and nothing changed or run; how many there were."""
     content, log, count = place.journal.read_bytes(), place.log(), 0
     for count, alteration in enumerate(alterations, 1):
         damaged = alteration.apply(content)
         place.journal.write_bytes(damaged)
-        done = call(*words[count % len(words)])
+        done = place.call(verbs[count % len(verbs)])
         line = content[: alteration.place].count(b"\n") + 1
         assert done.code == 2, (damaged, done)
         assert f"rdc: error: .rdc/main/journal:{line}: the journal is damaged" in done.out + done.err
@@ -212,7 +205,6 @@ def refusals(
 
 
 def finished(place: Place) -> bytes:
-    """Run a program to its end, and return its journal."""
     (place.folder / "answers").write_text("yes\n", encoding="utf-8")
     place.write_log([])
     assert place.call("run", "--answers", "answers").code == 0
@@ -236,49 +228,45 @@ def cuts(content: bytes) -> list[int]:
 
 
 @pytest.fixture
-def python(tmp_path: Path) -> Iterator[tuple[Place, Calls]]:
+def ended(tmp_path: Path) -> Place:
     place = Place(tmp_path, FLOW)
     finished(place)
-    with Calls(place.script) as calls:
-        yield place, calls
+    return place
 
 
-def test_the_python_program_refuses_a_journal_with_any_byte_altered(python: tuple[Place, Calls]) -> None:
+def test_the_python_program_refuses_a_journal_with_any_byte_altered(ended: Place) -> None:
     """Each byte and each bit is altered in the tests of the journal itself; here it is each 41st byte."""
-    place, calls = python
-    some = islice(altered(place.journal.stat().st_size), 0, None, 41)
-    assert refusals(place, calls, (("status",), ("resume",), ("run",), ("status",)), some) > 25
+    some = islice(altered(ended.journal.stat().st_size), 0, None, 41)
+    assert refusals(ended, ("status", "resume", "run", "status"), some) > 25
 
 
-def test_the_python_program_goes_on_with_a_journal_that_was_cut(python: tuple[Place, Calls]) -> None:
-    place, calls = python
-    content = place.journal.read_bytes()
+def test_the_python_program_goes_on_with_a_journal_that_was_cut(ended: Place) -> None:
+    content = ended.journal.read_bytes()
     for length in cuts(content):
-        python_goes_on(place, calls, content, length)
+        python_goes_on(ended, content, length)
 
 
-def python_goes_on(place: Place, calls: Calls, content: bytes, length: int) -> None:
+def python_goes_on(place: Place, content: bytes, length: int) -> None:
     """See that a run goes on where a journal that was cut says that it stands."""
     cut, whole = content[:length], whole_lines(content, length)
     ended = [name for name, step in (("one", 1), ("look", 2), ("three", 3)) if has_ended(whole, step)]
     done = [name for name in ended if name != "look"]
     place.journal.write_bytes(cut)
     place.write_log(done)
-    status = calls("status")
+    status = place.call("status")
     assert (status.code, status.err == "") == ((0, True) if whole else (2, False))
     assert place.journal.read_bytes() == cut
     if not whole:
-        assert "no run has started" in calls("resume").last
-        assert calls("run", "--answers", "answers").code == 0
+        assert "no run has started" in place.call("resume").last
+        assert place.call("run", "--answers", "answers").code == 0
     elif len(ended) in {0, 2}:
-        assert calls("resume", "--answers", "answers").code == 75
+        assert place.call("resume", "--answers", "answers").code == 75
         assert place.log() == done, "what may have been done is not run without a decision"
-    assert calls("resume", "--answers", "answers", "--rerun-interrupted").code == 0
+    assert place.call("resume", "--answers", "answers", "--rerun-interrupted").code == 0
     assert place.log() == ["one", "three"]
 
 
 def has_ended(lines: list[bytes], step: int) -> bool:
-    """Whether the end of a step is among the lines."""
     return any(b'"kind":"done","node":"%d"' % step in line for line in lines)
 
 
@@ -287,10 +275,9 @@ def sweep() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Place(Path(folder), FLOW)
         content = finished(place)
-        with Calls(place.script) as calls:
-            count = refusals(place, calls, (("status",), ("resume",)), altered(len(content), DAMAGES))
-            for length in range(len(content) + 1):
-                python_goes_on(place, calls, content, length)
+        count = refusals(place, ("status", "resume"), altered(len(content), DAMAGES))
+        for length in range(len(content) + 1):
+            python_goes_on(place, content, length)
         print(f"Python: {count} damaged journals refused, {len(content)} that were cut gone on with")
 
 

@@ -63,7 +63,6 @@ def _markdown() -> MarkdownIt:
 
 
 def blocks(source: Source) -> Iterator[Block]:
-    """The blocks of a source, in order."""
     text = "\n".join(source.lines)
     tokens = _markdown().parse(text)
     for index, token in enumerate(tokens):
