@@ -137,11 +137,6 @@ def test_an_included_document_may_exist_only_in_memory(here: Path) -> None:
     assert found.help == "did you mean `docs/outer.runbook.md`?"
 
 
-def test_the_unsaved_configuration_of_a_project_counts(here: Path) -> None:
-    document(here, "deploy.runbook.md", GOOD)
-    assert codes(api.check("deploy.runbook.md", unsaved={"rdc.toml": "transitions = 3\n"})) == [("RD501", 1)]
-
-
 def test_settings_are_those_of_the_command_line(here: Path) -> None:
     document(here, "page.md", GOOD)
     document(here, "outer.runbook.md", INCLUDING)
@@ -225,7 +220,7 @@ def test_a_wrong_target_or_option_is_an_error(
 # --- Projects ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_project_lists_its_documents(here: Path) -> None:
+def test_a_project_lists_its_documents_and_errors_in_its_configuration(here: Path) -> None:
     (here / "rdc.toml").write_text(
         '[project]\nname = "shop"\n\n[[build]]\nsource = "notes/*.md"\nto = "python"\n', "utf-8"
     )
@@ -237,18 +232,12 @@ def test_a_project_lists_its_documents(here: Path) -> None:
     with chdir(here / "docs"):
         inner = api.open_project("a.playbook.md")
     assert (inner.root, inner.documents) == (project.root, ("../b.runbook.md", "../notes/c.md", "a.playbook.md"))
-
-
-def test_errors_in_the_configuration_are_diagnostics(here: Path) -> None:
+    assert codes(api.check("b.runbook.md", unsaved={"rdc.toml": "transitions = 3\n"})) == [("RD501", 1)]
     (here / "rdc.toml").write_text('nmae = "shop"\n\n[[build]]\nsource = "*.md"\nto = "pyton"\n', "utf-8")
     project = api.open_project()
     assert codes(project) == [("RD501", 1), ("RD501", 5)]
     assert list(project.sources) == ["rdc.toml"]
-
-
-def test_a_folder_that_cannot_be_read_is_an_error(here: Path) -> None:
     assert error_of(lambda: api.open_project("/nonexistent/deploy.runbook.md")).code == "unreadable-folder"
-    assert error_of(lambda: api.runs("missing")).code == "unreadable-folder"
 
 
 # --- Runs -------------------------------------------------------------------------------------------------------------
@@ -374,16 +363,14 @@ def test_a_new_run_takes_inputs_and_an_unfinished_one_keeps_them(here: Path) -> 
     assert error_of(lambda: api.open_run("a.runbook.md", inputs={"HOST=x": "y"})).code == "invalid-option"
 
 
-def test_a_document_with_errors_does_not_start(here: Path) -> None:
+def test_a_document_with_errors_does_not_start_and_a_damaged_journal_cannot_be_read(here: Path) -> None:
     document(here, "deploy.runbook.md", UNKNOWN_TARGET)
     error = error_of(lambda: api.start("deploy.runbook.md"))
     assert (error.code, error.message) == ("invalid-document", "deploy.runbook.md:9: there is no step `9`")
     assert error_of(lambda: api.start("deploy.runbook.md", folder="missing")).code == "not-started"
     assert error_of(lambda: api.start("deploy.runbook.md", options=["--as", "a"])).code == "invalid-option"
     assert api.runs() == ()
-
-
-def test_a_damaged_journal_is_a_run_that_cannot_be_read(here: Path) -> None:
+    assert error_of(lambda: api.runs("missing")).code == "unreadable-folder"
     document(here, ".rdc/bad/journal", "nothing")
     (run,) = api.runs()
     assert (run.name, run.state) == ("bad", "unreadable")

@@ -95,16 +95,12 @@ def test_a_full_disk_leaves_every_file_as_it_was(project: Project) -> None:
     assert project.build().err == "wrote .github/workflows/deploy.yml\n"
 
 
-def test_a_cache_that_is_damaged_is_none(project: Project) -> None:
+def test_a_damaged_cache_is_none_and_in_ci_one_of_the_repository_proves_nothing(project: Project) -> None:
     project.build()
     for damage in (b"", b"{", b'{"made_by": 3}', os.urandom(100)):
         (project.root / ".rdc_cache" / "build.json").write_bytes(damage)
         assert project.build().code == 0
         assert project.build("--check").code == 0
-
-
-def test_in_ci_a_cache_that_came_with_the_repository_proves_nothing(project: Project) -> None:
-    project.build()
     evil = project.workflow("deploy").read_text() + "# and more\n"
     project.workflow("deploy").write_text(evil)
     book = project.root / ".rdc_cache" / "build.json"
@@ -134,15 +130,7 @@ def watching(project: Project, *words: str) -> Iterator[Iterator[str]]:
     assert process.returncode == 0
 
 
-def test_watch_builds_again_on_save(project: Project) -> None:
-    with watching(project) as lines:
-        assert next(line for line in lines if "rdc.lock" in line)
-        project.runbook("deploy", "saved")
-        assert next(line for line in lines if "deploy.yml" in line) == "wrote .github/workflows/deploy.yml\n"
-        assert "echo saved" in project.workflow("deploy").read_text()
-
-
-def test_watch_outlives_an_approval_and_a_missing_configuration(project: Project) -> None:
+def test_watch_builds_on_save_and_outlives_an_approval_and_a_missing_configuration(project: Project) -> None:
     project.build()
     project.write("docs/deploy.runbook.md", f"---\nrdc: {{github: {{secrets: [K]}}}}\n---\n{RUNBOOK.format('A', 'a')}")
     with watching(project, "--approve", "secret K") as lines:
@@ -152,6 +140,7 @@ def test_watch_outlives_an_approval_and_a_missing_configuration(project: Project
         (project.root / "away.toml").rename(project.root / "rdc.toml")
         project.runbook("build", "saved")
         assert next(line for line in lines if "build.yml" in line) == "wrote .github/workflows/build.yml\n"
+        assert "echo saved" in project.workflow("build").read_text()
 
 
 def test_a_link_in_the_repository_leads_no_build_out_of_it(project: Project) -> None:
