@@ -69,8 +69,6 @@ def test_several_playbooks_are_told_by_their_paths(tmp_path: Path) -> None:
     assert "playbook" not in json.loads(call("check", "--format", "json", "c.runbook.md", cwd=tmp_path).out)
 
 
-# --- The reference parser --------------------------------------------------------------------------------------------
-
 SEEDS = range(400)
 
 

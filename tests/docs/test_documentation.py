@@ -49,9 +49,6 @@ def test_the_hooks_of_the_page_are_the_ones_of_the_project() -> None:
     assert re.findall(r"- id: (\S+)", text("docs/how-to/project.md")) == hooks
 
 
-# --- The generated pages of the reference have all that they describe -------------------------------------------------
-
-
 def test_every_variable_in_the_code_is_listed_with_a_line_of_meaning() -> None:
     unknown = {name: str(path.relative_to(ROOT)) for name, path in named().items() if name not in listed()}
     assert unknown == {}, "describe it in tools/reference/environment.py"

@@ -68,9 +68,6 @@ def run(folder: Path, *words: str, given: str = "", llm: str = "") -> tuple[int,
     return done.code, done.out + done.err
 
 
-# --- Agent workflows --------------------------------------------------------------------------------------------------
-
-
 def test_the_first_workflow_runs_with_an_agent_and_without(folder: Path) -> None:
     example = (ROOT / "examples" / "workflows" / WORKFLOW).read_text(encoding="utf-8")
     assert (folder / WORKFLOW).read_text(encoding="utf-8") == example.partition("\n")[2]
@@ -123,9 +120,6 @@ def test_the_table_of_patterns_is_true(row: tuple[str, str], tmp_path: Path) -> 
         assert [word for word in candidates(step) if word not in ("TASK_DONE", "GOOD")] == words
 
 
-# --- Playbooks --------------------------------------------------------------------------------------------------------
-
-
 def test_the_first_playbook_runs_with_an_agent_and_without(folder: Path) -> None:
     check, with_agent, answer, resume, *_ = commands(PLAYBOOKS)
     assert call(*check, cwd=folder).code == 0
@@ -162,9 +156,6 @@ def test_the_lists_of_playbooks_are_those_of_the_code() -> None:
     known = patterns()
     assert {word.split("(")[0][1:].upper() for word in shown} == set(DIRECTIVES)
     assert [word for word in shown if not any(known[kind].fullmatch(word) for kind in DIRECTIVES)] == []
-
-
-# --- Step specifications ----------------------------------------------------------------------------------------------
 
 
 def rows(begin: str, end: str) -> list[str]:

@@ -84,9 +84,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-# --- Documents --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("real_starts")
 def test_the_import_is_cheap_and_silent(tmp_path: Path) -> None:
     done = subprocess.run(
@@ -162,9 +159,6 @@ def test_wrong_settings_are_an_error(here: Path, settings: api.Settings, code: s
     assert error.message.startswith(message)
 
 
-# --- Output -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("target", "out"), [("python", "deploy.py"), ("github", ".github/workflows/deploy.yml")])
 def test_compile_returns_the_files_that_the_command_writes(here: Path, target: str, out: str) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="true"))
@@ -217,9 +211,6 @@ def test_a_wrong_target_or_option_is_an_error(
     assert (error.code, error.help) == (code, remedy)
 
 
-# --- Projects ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_project_lists_its_documents_and_errors_in_its_configuration(here: Path) -> None:
     (here / "rdc.toml").write_text(
         '[project]\nname = "shop"\n\n[[build]]\nsource = "notes/*.md"\nto = "python"\n', "utf-8"
@@ -238,9 +229,6 @@ def test_a_project_lists_its_documents_and_errors_in_its_configuration(here: Pat
     assert codes(project) == [("RD501", 1), ("RD501", 5)]
     assert list(project.sources) == ["rdc.toml"]
     assert error_of(lambda: api.open_project("/nonexistent/deploy.runbook.md")).code == "unreadable-folder"
-
-
-# --- Runs -------------------------------------------------------------------------------------------------------------
 
 
 def test_items_of_a_checklist_are_answered_one_by_one(here: Path) -> None:
@@ -376,8 +364,6 @@ def test_a_document_with_errors_does_not_start_and_a_damaged_journal_cannot_be_r
     assert (run.name, run.state) == ("bad", "unreadable")
     assert ".rdc/bad/journal" in run.message
 
-
-# --- One step at a time -----------------------------------------------------------------------------------------------
 
 TOOL = """name: numbers
 steps:

@@ -88,9 +88,6 @@ def test_what_of_a_step_changed(before: str, after: str, parts: tuple[str, ...],
     assert (found.added, found.removed, found.redirected, found.renumbered) == ((), (), (), ())
 
 
-# --- What is matched --------------------------------------------------------------------------------------------------
-
-
 def steps(*titles: str) -> str:
     return "".join(f"## {number}. {title}\n\n```sh\n{title}\n```\n\n" for number, title in enumerate(titles, 1))
 
@@ -150,8 +147,6 @@ def test_the_time_grows_with_the_document_and_not_with_its_square(kinds: int) ->
     assert time.process_time() - begun < 2
 
 
-# --- Steps with substeps, and nested runbooks -------------------------------------------------------------------------
-
 GROUPED = """\
 ## 1. Install
 Both halves.
@@ -202,9 +197,6 @@ def test_what_a_nested_runbook_is_called_and_says(tmp_path: Path) -> None:
     name = "1/lint.runbook.md"
     assert groups(difference(slow, fast)) == [(name, name, ("description",))]
     assert groups(difference(slow, plain)) == [(name, name, ("title",))]
-
-
-# --- Both versions in one picture -------------------------------------------------------------------------------------
 
 
 INSERTED = OLD.replace("## 3. Install", "## 4. Install").replace(

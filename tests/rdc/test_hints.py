@@ -158,9 +158,6 @@ def test_any_position_in_any_text_has_hints_or_none(name: str) -> None:
         hints_at(document, Settings(), line, moves.randrange(len(lines[line - 1]) + 2) + 1)
 
 
-# --- The schemas ------------------------------------------------------------------------------------------------------
-
-
 def test_the_schemas_have_the_keys_that_are_read() -> None:
     def keys(schema: schemas.Schema) -> set[str]:
         return set(schema["properties"])

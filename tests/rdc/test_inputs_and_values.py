@@ -252,9 +252,6 @@ def test_outcomes_are_read_as_they_were_written(made: list[Visit]) -> None:
     assert list(read.get(made[0].step, (Outcome("pass"),))) == wanted
 
 
-# --- rdc diff -------------------------------------------------------------------------------------------------------
-
-
 def compared(folder: Path, change: dict[str, Any]) -> str:
     """What `rdc diff` says of an example of which a node, by its number, or a key of the program is another."""
     old = json.loads(LOOP.read_text(encoding="utf-8"))

@@ -191,9 +191,6 @@ def test_a_companion_file_with_scenarios_is_edited_too(tmp_path: Path) -> None:
     assert compile_opened(found.opened, Settings()).scenarios
 
 
-# --- Refusals ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("file", "kind", "old", "new", "reason"),
     [
@@ -266,13 +263,6 @@ def test_a_report_that_a_prompt_names_keeps_its_name(tmp_path: Path) -> None:
     assert made(tmp_path, "w.workflow.yaml", S, "plan", "think").edits
 
 
-def test_a_shared_input_of_a_nested_runbook_is_not_renamed(tmp_path: Path) -> None:
-    head = "---\nrdc: {inputs: {version: {default: '1'}}}\n---\n\n"
-    written(tmp_path, {**FILES, "lint.runbook.md": head + LINT.replace("true", 'echo "$version"')})
-    with pytest.raises(RefusedError, match="would do something else"):
-        made(tmp_path, "release.runbook.md", I, "version", "tag")
-
-
 @pytest.mark.parametrize(
     ("label", "child"),
     [
@@ -292,15 +282,15 @@ def test_another_document_that_includes_this_one_stays_the_same(tmp_path: Path, 
     assert made(tmp_path, "lint.runbook.md", S, "Help", "Aid").edits
 
 
-def test_a_rule_of_the_project_that_names_the_step_is_not_left_behind(tmp_path: Path) -> None:
-    written(tmp_path, FILES)
+def test_a_shared_input_and_a_name_that_a_rule_uses_are_refused(tmp_path: Path) -> None:
+    head = "---\nrdc: {inputs: {version: {default: '1'}}}\n---\n\n"
+    written(tmp_path, {**FILES, "lint.runbook.md": head + LINT.replace("true", 'echo "$version"')})
+    with pytest.raises(RefusedError, match="would do something else"):
+        made(tmp_path, "release.runbook.md", I, "version", "tag")
     rule = '[[rule]]\nname = "few"\nrule = "Restore at most 5 times"\nfor = "*.runbook.md"\n'
     (tmp_path / "rdc.toml").write_text(rule, encoding="utf-8")
     with pytest.raises(RefusedError, match="another file may use the name `Restore`"):
         made(tmp_path, "release.runbook.md", S, "Restore", "Undo")
-
-
-def test_a_name_that_a_rule_uses_for_a_title_is_refused(tmp_path: Path) -> None:
     text = "---\nrdc: {rules: {a: Deploy at most 2 times}}\n---\n\n## 1. Deploy\n\nx\n\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
     written(tmp_path, {"a.runbook.md": text})
     assert made(tmp_path, "a.runbook.md", S, "Help", "Aid").edits
@@ -350,8 +340,6 @@ def test_documents_without_the_name_are_not_decoded(tmp_path: Path, monkeypatch:
     names = {Path(path).name.removesuffix(".runbook.md") for path in located}
     assert names == {"lint", "outer", "odd", "release"}
 
-
-# --- The proof --------------------------------------------------------------------------------------------------------
 
 WRONG = [
     # a text in the renamed document, and what a wrong rename to `zzz` would write there

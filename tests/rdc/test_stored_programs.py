@@ -182,13 +182,6 @@ def test_a_name_that_is_not_utf8_is_shown(name: bytes, tmp_path: Path, monkeypat
     assert found.next[0] == f"rdc run '{os.fsdecode(name)}' answer 2 yes"
 
 
-def test_an_adopted_version_is_stored(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    document(waiting, "a.runbook.md", ASKS.format("true").replace("NO: STOP", "NO: GOTO 1"))
-    assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
-    assert spawn("run", "a.runbook.md", "resume", "--adopt", cwd=waiting).code == 75
-    assert runs(waiting, monkeypatch, compiles=False)[0].state == "waiting"
-
-
 def test_options_store_nothing_and_a_state_directory_elsewhere_keeps_its_files(tmp_path: Path) -> None:
     document(tmp_path, "a.md", ASKS.format("true"))
     assert spawn("run", "--from", "rundown", "a.md", cwd=tmp_path).code == 75
@@ -199,13 +192,17 @@ def test_options_store_nothing_and_a_state_directory_elsewhere_keeps_its_files(t
     assert (tmp_path / "state/program.json").read_text() == "mine"
 
 
-def test_the_file_is_written_once_and_privately(waiting: Path) -> None:
+def test_the_file_is_written_once_and_privately(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = stored(waiting).stat()
     assert before.st_mode & 0o777 == 0o600
     assert spawn("run", "a.runbook.md", "resume", cwd=waiting).code == 75
     assert stored(waiting).stat() == before or stored(waiting).stat().st_ino == before.st_ino
     assert spawn("run", "a.runbook.md", "run", "--dry-run", "--as", "b", cwd=waiting).code == 0
     assert not (waiting / ".rdc/a@b").exists()
+    document(waiting, "a.runbook.md", ASKS.format("true").replace("NO: STOP", "NO: GOTO 1"))
+    assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
+    assert spawn("run", "a.runbook.md", "resume", "--adopt", cwd=waiting).code == 75
+    assert runs(waiting, monkeypatch, compiles=False)[0].state == "waiting", "an adopted version is stored"
     names = {path.name for path in stored(waiting).parent.iterdir()}
     assert names == {".gitignore", "journal", "lock", stored(waiting).name}
 
@@ -240,17 +237,19 @@ def test_a_forged_file_shows_nothing(forged: str, waits: Path, monkeypatch: pyte
     stored(waits).write_text(text)
 
 
-def test_a_forged_file_shows_nothing_after_the_end(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forged_file_of_an_ended_run_and_another_run_at_the_same_path_are_not_shown(
+    waiting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run in `sub` is chosen by its path from there, and at this path from here is one that has ended."""
+    text = (waiting / "a.runbook.md").read_text()
     document(waiting, "a.runbook.md", CASES["stop"][1])
     assert spawn("run", "a.runbook.md", "--as", "b", cwd=waiting).code == 1
     content = json.loads(stored(waiting, "a@b").read_text())
     FORGED["question"](content)
     stored(waiting, "a@b").write_text(json.dumps(content))
     assert runs(waiting, monkeypatch, compiles=True)[1].next[0] == "rdc run a.runbook.md retry --as b"
-
-
-def test_another_run_at_the_same_path_from_here_is_not_shown(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run in `sub` is chosen by its path from there, and at this path from here is one that has ended."""
+    shutil.rmtree(waiting / ".rdc/a@b")
+    document(waiting, "a.runbook.md", text)
     (waiting / ".rdc/a").rename(waiting / ".rdc/z")
     shutil.copytree(waiting, waiting.parent / "sub", symlinks=True)
     (waiting.parent / "sub").rename(waiting / "sub")

@@ -267,8 +267,6 @@ def test_the_command_that_draws_is_that_of_the_graph(compiling: str, drawing: st
     assert (drawn.options, drawn.read_by, drawn.is_drawn) == (command.options, command.read_by, True)
 
 
-# --- Makefiles that call the program ----------------------------------------------------------------------------------
-
 SLOW = "---\nrdc:\n  steps:\n    '1': {timeout: 10m}\n---\n# Slow\n\n## 1. Wait\n\n```sh\ntrue # `$(x)` \\\n```\n"
 OPTIONS = [[], ["-O", "state-dir=state", "-O", "operator=full"], ["-O", "program=lib/p.py"]]
 
@@ -327,8 +325,6 @@ def test_a_companion_that_is_stale_is_found_by_check(tmp_path: Path) -> None:
     (tmp_path / "deploy.runbook.md").unlink()
     assert call("verify", path.name, cwd=tmp_path).code == 3, "only the source proves comments"
 
-
-# --- Makefiles that walk a runbook ------------------------------------------------------------------------------------
 
 WALKED = (
     '# Try\n\n## 1. Try\n\nTry it `now`.\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'

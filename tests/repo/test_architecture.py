@@ -140,16 +140,15 @@ def test_a_front_end_knows_no_other_and_no_pass_and_backends_see_no_syntax_tree(
         assert not any(module.startswith("compiler.frontends") for module, _ in imports(path)), shown(path)
 
 
-# --- Doors and rooms --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("folder", DOORS)
 def test_a_top_folder_has_only_doors_and_rooms(folder: str) -> None:
     assert {path.stem for path in (ROOT / folder).glob("*.py")} - {"__init__"} <= DOORS[folder]
 
 
-def test_each_room_says_in_one_line_what_is_inside() -> None:
+def test_each_room_says_in_one_line_what_is_inside_and_a_generic_name_stands_alone() -> None:
+    """A folder of that name beside a module would say the same of other modules."""
     for path in MODULES:
+        assert path.stem not in GENERIC or not (path.parent / path.stem).is_dir(), shown(path)
         if path.name == "__init__.py" and path.parent.name not in {"rdc", "passes"} and not _has_code(path):
             text = path.read_text(encoding="utf-8")
             assert re.fullmatch(r'""".+\."""\n', text), shown(path)
@@ -222,16 +221,6 @@ def test_only_a_target_knows_what_is_in_its_folder() -> None:
         assert others == set(), shown(path)
 
 
-def test_a_module_with_a_generic_name_is_the_only_one_in_its_room() -> None:
-    """A folder of that name beside it would say the same of other modules."""
-    for path in MODULES:
-        if path.stem in GENERIC:
-            assert not (path.parent / path.stem).is_dir(), shown(path)
-
-
-# --- Sizes ------------------------------------------------------------------------------------------------------------
-
-
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """How many lines a function has, its docstring and decorators left out."""
     first = function.body[0]
@@ -287,8 +276,6 @@ def test_a_small_module_has_two_importers_or_an_entry_in_a_table() -> None:
             users = [other for other in MODULES if dotted(path) in needed(other)]
             assert len(users) > 1, f"{shown(path)}: {[shown(user) for user in users]}"
 
-
-# --- Paths ------------------------------------------------------------------------------------------------------------
 
 PATHS = re.compile(r"(?<![\w./])((?:[\w.-]+/)+[\w.-]+\.(?:py|sh|toml|jinja|lark|txt|mjs))\b(?!\()")
 """Files with their folders, in docstrings."""
@@ -347,9 +334,6 @@ def test_strings_name_only_modules_that_exist() -> None:
     assert len(found) > 20
     roots = {"rdc.backends", "rdc.showFlow", "rdc.toml", "rdc.lock", "rdc.yml"}  # entry points, a command, files
     assert {text for text, _ in found if PurePosixPath(text).name.partition(":")[0] not in NAMES} <= roots
-
-
-@pytest.mark.parametrize("name", EDITIONS)
-def test_editions_name_only_modules_and_classes_that_exist(name: str) -> None:
-    assert {f"runtime_shim.{module}" for module in EDITIONS[name].modules} <= NAMES.keys()
-    assert len(EDITIONS[name].kinds()) == len(EDITIONS[name].extensions)
+    for edition in EDITIONS.values():
+        assert {f"runtime_shim.{module}" for module in edition.modules} <= NAMES.keys()
+        assert len(edition.kinds()) == len(edition.extensions)

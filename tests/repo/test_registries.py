@@ -27,18 +27,12 @@ from tests.conftest import ROOT
 from tests.repo.modules import MODULES, NAMES, functions, imports, nodes, shown, strings, users_of
 from tests.support.outputs import CHECKS
 
-# --- The runtime -----------------------------------------------------------------------------------------------------
-
 TABLES = {
-    "runtime_shim.values.defaults",
-    "runtime_shim.engine.program",
-    "runtime_shim.tasks.recipes",
-    "runtime_shim.tasks.verdicts",
-    "runtime_shim.editions",
-    "runtime_shim.targets.github.script",
-    "runtime_shim.targets.naming",
-    "runtime_shim.stepspec.step_builder",
-    "runtime_shim.stepspec.tool_schemas",
+    f"runtime_shim.{name}"
+    for name in (
+        *("values.defaults", "engine.program", "tasks.recipes", "tasks.verdicts", "editions", "targets.github.script"),
+        *("targets.naming", "stepspec.step_builder", "stepspec.tool_schemas"),
+    )
 }
 """Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them
 which facts a program need not state."""
@@ -73,9 +67,6 @@ def test_one_walk_is_in_programs_and_in_checks_of_their_journals() -> None:
     assert defined == {("runtime_shim/engine/walk.py", name) for name in walking}
     strict = ROOT / "runtime_shim" / "targets" / "github" / "journal_check.py"
     assert walking <= set(dict(imports(strict))["runtime_shim.engine.walk"])
-
-
-# --- Registries -------------------------------------------------------------------------------------------------------
 
 
 def packages(folder: Path) -> set[str]:
@@ -114,17 +105,11 @@ def names_in(node: ast.AST) -> set[str]:
 
 def test_warnings_and_passes_ask_one_exploration() -> None:
     """Single states are only enumerated for proofs of rules, and for `rdc trace`, which shows paths."""
-    assert users_of("compiler.analyses.exploration") >= {
-        "compiler/analyses/warnings.py",
-        "compiler/passes/remove_impossible_edges.py",
-        "compiler/rules/watch.py",
-    }
-    assert users_of("compiler.analyses.enumeration") == {
-        "compiler/analyses/coverage.py",
-        "compiler/rules/prove.py",
-        "rdc/commands/trace.py",
-        "rdc/testing/drafts.py",
-    }
+    passes = {"compiler/passes/remove_impossible_edges.py", "compiler/rules/watch.py"}
+    assert users_of("compiler.analyses.exploration") >= {"compiler/analyses/warnings.py", *passes}
+    tracing = {"rdc/commands/trace.py", "rdc/testing/drafts.py"}
+    enumerating = {"compiler/analyses/coverage.py", "compiler/rules/prove.py", *tracing}
+    assert users_of("compiler.analyses.enumeration") == enumerating
 
 
 def test_front_ends_and_their_folders_are_the_same() -> None:
@@ -239,8 +224,6 @@ def test_passes_and_their_modules_are_the_same() -> None:
         assert run is getattr(module, name.replace("-", "_"))
 
 
-# --- The IR -----------------------------------------------------------------------------------------------------------
-
 KINDS = {kind.__name__ for union in (Task, Test, Effect) for kind in get_args(union)}
 
 
@@ -263,8 +246,6 @@ def test_every_match_over_the_ir_is_exhaustive() -> None:
     assert found > 15
 
 
-# --- Readers and issues -----------------------------------------------------------------------------------------------
-
 READERS = {
     "yaml": {"compiler/reading/yaml.py"},
     "tomllib": {"compiler/reading/toml.py"},
@@ -273,30 +254,23 @@ READERS = {
 """The only modules that read or write a syntax with a library of their own, so that a text has one meaning."""
 
 
-@pytest.mark.parametrize("library", READERS)
-def test_each_syntax_has_one_reader(library: str) -> None:
-    """The runtime cannot ask the compiler's reader."""
-    ours = (path for path in MODULES if not path.is_relative_to(ROOT / "runtime_shim"))
-    found = {shown(path) for path in ours for module, _ in imports(path) if module.split(".")[0] == library}
-    assert found == READERS[library]
-
-
-OF_VALUES = {
-    "compiler/frontends/playbook/check/rules.py",
-    "compiler/frontends/playbook/lower/nodes.py",
-    "compiler/importers/just_dump.py",
-    "compiler/ir/serialize.py",
-    "compiler/ir/verify_tasks.py",
-}
-"""Modules that read values inside documents or the output of just, which need no places."""
-
-
-def test_json_with_places_has_one_reader() -> None:
-    """Documents are read in the compiler; other modules read only what rdc itself has written."""
+def test_each_syntax_has_one_reader() -> None:
+    """The runtime cannot ask the compiler; modules outside of both read only what rdc has written as JSON."""
+    ours = [path for path in MODULES if not path.is_relative_to(ROOT / "runtime_shim")]
+    for library, readers in READERS.items():
+        found = {shown(path) for path in ours for module, _ in imports(path) if module.split(".")[0] == library}
+        assert found == readers
     reading = re.compile(r"\bjson\.(loads?|decode|JSONDecoder)\(")
     modules = (path for path in MODULES if path.is_relative_to(ROOT / "compiler"))
     found = {shown(path) for path in modules if reading.search(path.read_text(encoding="utf-8"))}
     assert found - OF_VALUES == {"compiler/reading/json.py"}
+
+
+OF_VALUES = {
+    *("compiler/frontends/playbook/check/rules.py", "compiler/frontends/playbook/lower/nodes.py"),
+    *("compiler/importers/just_dump.py", "compiler/ir/serialize.py", "compiler/ir/verify_tasks.py"),
+}
+"""Modules that read values inside documents or the output of just, which need no places."""
 
 
 OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/verify.py: Problem"}
@@ -324,9 +298,6 @@ def test_what_is_wrong_in_data_is_an_issue() -> None:
     assert makers == {"compiler/diagnostics/issues.py: diagnostics"}
 
 
-# --- Diagnostics ------------------------------------------------------------------------------------------------------
-
-
 def test_codes_and_their_pages_are_the_same() -> None:
     pages = {path.stem for path in (ROOT / "compiler" / "diagnostics" / "explanations").iterdir()}
     assert pages == set(CODES)
@@ -344,9 +315,6 @@ def test_every_code_is_raised_somewhere() -> None:
     assert len(names) == len(set(names))
     assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
     assert list(CODES) == sorted(CODES)
-
-
-# --- Mocks ------------------------------------------------------------------------------------------------------------
 
 
 def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios_and_no_edition_has_mocks() -> None:

@@ -137,9 +137,6 @@ def leave_free(filler: Path, pages: int) -> None:
     os.truncate(filler, filler.stat().st_size - pages * 4096)
 
 
-# --- A state directory that is something else ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("end", ["", "nowhere", "main", "/proc"], ids=["file", "dangling", "circle", "unwritable"])
 def test_a_state_directory_that_is_a_file_or_a_link_is_refused(end: str, tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW)
@@ -188,8 +185,6 @@ def test_a_damaged_lock_is_taken_over_or_told(content: bytes, tmp_path: Path) ->
     assert done.code == 0, done
     assert place.log() == ["one", "three"]
 
-
-# --- What rdc writes --------------------------------------------------------------------------------------------------
 
 WRITERS = {
     "compile": ("compile", "deploy.runbook.md", "--to", "python", "-o", "{out}"),

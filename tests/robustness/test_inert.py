@@ -130,9 +130,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
     return Hostile(folder)
 
 
-# --- As Python sees it ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.share(5)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_runs_or_reads_what_it_should_not(name: str, project: Hostile) -> None:
@@ -171,8 +168,6 @@ def is_innocent(command: str, name: str) -> bool:
         return name in {"diff-revision", "diff-svg"}
     return name in {"graph-svg", "diff-svg"} and re.search(r"/dot'|'-P', '[^']*/bundled.py'", command) is not None
 
-
-# --- As the system sees it --------------------------------------------------------------------------------------------
 
 CALL = re.compile(r'^\d+ +(execve|execveat|open|openat|openat2|creat)\((?:AT_FDCWD, |\d+, )?"([^"]*)", (.*)\) += (\d+)')
 
@@ -215,9 +210,6 @@ def traced(project: Hostile, *command: str) -> tuple[subprocess.CompletedProcess
     return done, found
 
 
-# --- What a document refers to ----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def baited(tmp_path: Path) -> Hostile:
     """A project with links out of it, to what it must not read."""
@@ -255,14 +247,11 @@ def test_what_lies_outside_or_is_no_file_is_refused_unread(baited: Hostile) -> N
     assert {one["code"] for one in found} == {"RD001", "RD301", "RD302"}
     assert len(found) == len(REFERENCES)
     assert wrong(baited, events) == []
-
-
-def test_a_document_that_the_user_names_may_lie_anywhere_and_what_it_includes_lies_beside_it(baited: Hostile) -> None:
-    secret = baited.folder / "outside" / "secret.runbook.md"
-    secret.write_text(f"## 1. Include\n\n- ../project/{MAIN}\n", encoding="utf-8")
+    (outside / "secret.runbook.md").write_text(f"## 1. Include\n\n- ../project/{MAIN}\n", encoding="utf-8")
     (baited.root / MAIN).write_text("## 1. Do\n\n```bash\ntrue\n```\n", encoding="utf-8")
     done = baited.forked(*RDC, "check", "link.runbook.md")
-    assert (done.returncode, "RD302" in done.stdout + done.stderr) == (1, True)
+    named = "a document that the user names may lie anywhere, and what it includes lies beside it"
+    assert (done.returncode, "RD302" in done.stdout + done.stderr) == (1, True), named
 
 
 @pytest.mark.share(3)
@@ -314,9 +303,6 @@ def test_yaml_makes_no_objects(baited: Hostile) -> None:
     done, events = audited(baited, "check", *names)
     assert done.returncode in {0, 1}
     assert wrong(baited, events) == []
-
-
-# --- What stands beside a document ------------------------------------------------------------------------------------
 
 
 def starters() -> Iterator[tuple[str, list[str]]]:

@@ -74,8 +74,6 @@ def test_a_decision_over_many_substeps_is_compiled_or_refused_soon(name: str, tm
     assert (done.returncode, "RD521" in done.stderr) == (code, bool(code)), done.stderr[-1000:]
 
 
-# --- Fields of answers ------------------------------------------------------------------------------------------------
-
 LIST = "[" + "1," * 400_000 + "1]"
 NESTED = {
     "closed": ('{"a":' * 900 + LIST + "}" * 900, None),
@@ -221,9 +219,6 @@ def test_many_undeclared_names_in_a_command_are_found_soon(count: int, tmp_path:
     (tmp_path / "a.runbook.md").write_text(f"## 1. A\n\n```bash\n{command}```\n")
     done = limited(tmp_path, "check", "--quiet", "a.runbook.md")
     assert (done.returncode, done.stderr.count("warning[RD140]")) == (1, 1), done.stderr[-500:]
-
-
-# --- Documents that are deep, wide or long ----------------------------------------------------------------------------
 
 
 DONE, REFUSED = 0, 1

@@ -24,8 +24,6 @@ from tests.robustness.places import FLOW, PATIENCE, Place, archived, environment
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
-# --- Clocks -----------------------------------------------------------------------------------------------------------
-
 PYTHON_CLOCKS = {
     "backwards": "2e9 - 1e5 * next(beats)",
     "by years": "(1e9, 4e9, 1e8, 2e9)[next(beats) % 4]",
@@ -79,8 +77,6 @@ def test_a_python_program_does_not_count_on_the_clock(clock: str, tmp_path: Path
     runs_twice(place)
 
 
-# --- Other programs ---------------------------------------------------------------------------------------------------
-
 OTHERS = {
     "a step was changed": FLOW.replace("echo three", "echo drei"),
     "a step was removed": re.sub(r"## 1\. One.*?## 2", "## 1", FLOW, flags=re.DOTALL).replace("## 3", "## 2"),
@@ -128,9 +124,6 @@ def test_another_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
         assert "this program does not know this state's format; `reset` archives it" in refused.last
     assert place.call("reset").code == 0
     assert place.call("run").code == 75
-
-
-# --- Two at once ------------------------------------------------------------------------------------------------------
 
 
 def test_a_second_runner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
@@ -222,9 +215,6 @@ def cuts(content: bytes) -> list[int]:
     """Lengths of each kind: nothing, and of each line the middle and all but its end."""
     ends = [place for place, byte in enumerate(content) if byte == ord("\n")]
     return [0, *(length for start, end in zip([-1, *ends], ends, strict=False) for length in ((start + end) // 2, end))]
-
-
-# --- Python -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
