@@ -47,3 +47,11 @@ class Project:
             for place in sorted(self.root.rglob("*"))
             if place.is_file() and ".rdc_cache" not in place.parts and "docs" not in place.parts
         }
+
+
+def shop(folder: Path) -> Project:
+    """A project with two runbooks."""
+    made = Project(folder / "shop")
+    for name in ("build", "deploy"):
+        made.runbook(name)
+    return made

@@ -27,7 +27,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from backends.registry import load
 from compiler.driver import Settings, open_file
 from rdc.output.generate import generate
-from tests.rdc.projects import RUNBOOK, Project
+from tests.rdc.projects import RUNBOOK, Project, shop
 from tests.support.cli import call, ended, environment, fork, spawn
 
 pytestmark = pytest.mark.process
@@ -35,10 +35,7 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "shop")
-    for name in ("build", "deploy"):
-        made.runbook(name)
-    return made
+    return shop(tmp_path)
 
 
 def test_all_cores_give_what_one_gives(project: Project) -> None:

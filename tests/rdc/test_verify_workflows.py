@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from backends.github import GithubBackend
 from backends.github.verify import Called, verify_calls
 from compiler.driver import Compilation, compile_file
 from rdc.output.generate import emitted
-from tests.rdc.verified import alone, compiled
+from tests.rdc.verified import compiled
 from tests.support.cli import GOOD, ROOT, call, document
 
 pytestmark = pytest.mark.process
@@ -35,27 +36,57 @@ Look at the build.
 - YES: COMPLETE
 - NO: STOP
 """
+SLOW = "---\nrdc:\n  steps:\n    '1': {timeout: 10m}\n---\n# Slow\n\n## 1. Wait\n\n```sh\ntrue # `$(x)` \\\n```\n"
+WALKED = (
+    '# Try\n\n## 1. Try\n\nTry it `now`.\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
+    "\n## 2. Ask\n\nIs it?\n"
+)
 WORKFLOW = ".github/workflows/deploy.yml"
 
 
-def workflow(folder: Path, *options: str, has_source: bool = True) -> Path:
-    words = [word for option in ("prompts=answers", *options) for word in ("-O", option)]
-    return (compiled if has_source else alone)(folder, "github", *words, text=DOCUMENT, out=WORKFLOW)
+def words(*options: str) -> list[str]:
+    return [word for option in options for word in ("-O", option)]
 
 
-@pytest.mark.parametrize("options", [(), ("program=lib/p.py",), ("parallel=matrix",)], ids=" ".join)
-def test_a_workflow_its_program_and_the_runtime_are_proven_together(options: tuple[str, ...], tmp_path: Path) -> None:
-    workflow(tmp_path, *options)
-    assert call("verify", WORKFLOW, cwd=tmp_path).code == 0
+def workflow(folder: Path, *options: str) -> Path:
+    return compiled(folder, "github", *words("prompts=answers", *options), text=DOCUMENT, out=WORKFLOW)
+
+
+def calling(folder: Path, *options: str) -> Path:
+    """A Makefile that calls the program."""
+    return compiled(folder, "make", *words(*options), text=SLOW)
+
+
+def walking(folder: Path, *options: str) -> Path:
+    """A Makefile that walks a runbook by itself."""
+    return compiled(folder, "make", *words(*options), text=WALKED)
+
+
+KNOWN: list[tuple[Callable[..., Path], tuple[str, ...], int, str]] = [
+    (workflow, (), 3, "unchanged, source not compared"),
+    (workflow, ("program=lib/p.py",), 3, "unchanged, source not compared"),
+    (workflow, ("parallel=matrix",), 3, "unchanged, source not compared"),
+    (workflow, ("runtime=inline",), 0, "only the source proves this file"),
+    (calling, (), 3, "source not compared"),
+    (calling, ("state-dir=state", "operator=full"), 3, "source not compared"),
+    (calling, ("program=lib/p.py",), 3, "source not compared"),
+    (walking, (), 0, "loop unchanged, source not compared"),
+    (walking, ("state-dir=/var/state",), 0, "loop unchanged, source not compared"),
+]
+"""What is compiled, how many files it calls, and what is printed of it without its source."""
+
+
+@pytest.mark.parametrize(("made", "options", "companions", "printed"), KNOWN)
+def test_it_is_proven_together_with_what_it_calls_and_known_without_the_source(
+    made: Callable[..., Path], options: tuple[str, ...], companions: int, printed: str, tmp_path: Path
+) -> None:
+    path = made(tmp_path, *options)
+    called = list(tmp_path.rglob("*.py"))
+    assert len(called) == companions
+    assert call("verify", str(path), *map(str, called), cwd=tmp_path).code == 0
     (tmp_path / "deploy.runbook.md").unlink()
-    found = call("verify", WORKFLOW, cwd=tmp_path)
-    assert (found.code, "unchanged, source not compared" in found.out) == (3, True), found.out
-
-
-def test_a_workflow_that_has_the_program_in_it_is_proven_only_by_the_source(tmp_path: Path) -> None:
-    workflow(tmp_path, "runtime=inline", has_source=False)
-    found = call("verify", WORKFLOW, cwd=tmp_path)
-    assert (found.code, "only the source proves this file" in found.out) == (3, True), found.out
+    found = call("verify", str(path), cwd=tmp_path)
+    assert (found.code, printed in found.out) == (3, True), found.out
 
 
 @pytest.mark.parametrize(
@@ -127,7 +158,8 @@ OTHERS = {
 
 def verified_after(change: tuple[str, str], folder: Path, path: Path | None = None) -> tuple[int, str]:
     """What is printed of a workflow or a Makefile without its source, after a change."""
-    path = path or workflow(folder, has_source=False)
+    path = path or workflow(folder)
+    (folder / "deploy.runbook.md").unlink()
     text = path.read_text(encoding="utf-8")
     assert change[0] in text
     path.write_text(text.replace(*change, 1), encoding="utf-8")
@@ -267,26 +299,6 @@ def test_the_command_that_draws_is_that_of_the_graph(compiling: str, drawing: st
     assert (drawn.options, drawn.read_by, drawn.is_drawn) == (command.options, command.read_by, True)
 
 
-SLOW = "---\nrdc:\n  steps:\n    '1': {timeout: 10m}\n---\n# Slow\n\n## 1. Wait\n\n```sh\ntrue # `$(x)` \\\n```\n"
-OPTIONS = [[], ["-O", "state-dir=state", "-O", "operator=full"], ["-O", "program=lib/p.py"]]
-
-
-def calling(folder: Path, *options: str) -> Path:
-    return compiled(folder, "make", *options, text=SLOW)
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-def test_a_makefile_its_program_and_the_runtime_are_proven_together(options: list[str], tmp_path: Path) -> None:
-    path = calling(tmp_path, *options)
-    folder = "lib" if "program=lib/p.py" in options else "rdc"
-    files = [path.name, *(f"{folder}/{file.name}" for file in (tmp_path / folder).glob("*.py"))]
-    assert len(files) == 4
-    assert call("verify", *files, cwd=tmp_path).code == 0
-    (tmp_path / "deploy.runbook.md").unlink()
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "source not compared" in found.out) == (3, True), found.out
-
-
 CHANGES = {
     "a recipe": ("step-1: ;", "step-1: ; rm -rf x; #"),
     "another call": ("$(call RDC_CALL,step,1)", "$(call RDC_CALL,step,$(shell x))"),
@@ -302,9 +314,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_nothing_but_comments_and_targets_gets_by_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
-    path = calling(tmp_path)
-    (tmp_path / "deploy.runbook.md").unlink()
-    code, printed = verified_after(change, tmp_path, path)
+    code, printed = verified_after(change, tmp_path, calling(tmp_path))
     assert (code, "which is another" in printed) == (1, False), printed
 
 
@@ -324,23 +334,6 @@ def test_a_companion_that_is_stale_is_found_by_check(tmp_path: Path) -> None:
     assert call("verify", path.name, cwd=tmp_path).code == 1
     (tmp_path / "deploy.runbook.md").unlink()
     assert call("verify", path.name, cwd=tmp_path).code == 3, "only the source proves comments"
-
-
-WALKED = (
-    '# Try\n\n## 1. Try\n\nTry it `now`.\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
-    "\n## 2. Ask\n\nIs it?\n"
-)
-
-
-def walking(folder: Path, *options: str) -> Path:
-    return alone(folder, "make", *options, text=WALKED)
-
-
-@pytest.mark.parametrize("options", [[], ["-O", "state-dir=/var/state"]], ids=" ".join)
-def test_a_makefile_that_walks_has_a_known_loop(options: list[str], tmp_path: Path) -> None:
-    path = walking(tmp_path, *options)
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "loop unchanged, source not compared" in found.out) == (3, True), found.out
 
 
 BENT = {

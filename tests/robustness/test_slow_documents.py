@@ -248,10 +248,14 @@ CHOSEN = [
     ("wrong-targets", "check", REFUSED),
     ("many-options", "check", REFUSED),
     ("too-large", "check", REFUSED),
+    *((case, "check", REFUSED) for case in ("merge-bomb", "bomb-as-scenarios", "nested-toml-keys", "long-comment")),
+    *((case, "check", REFUSED) for case in ("long-sexagesimal", "named-steps", "same-headers", "missing-runbooks")),
+    *((case, "check", REFUSED) for case in ("many-scenarios", "long-digits-in-configuration")),
+    *((case, "check", DONE) for case in ("fan", "substeps-that-jump", "nested-both")),
 ]
 
 
-@pytest.mark.share(24)
+@pytest.mark.share(40)
 @pytest.mark.parametrize(("case", "command", "code"), CHOSEN, ids=str)
 def test_it_ends_soon_and_in_bounded_memory(case: str, command: str, code: int, tmp_path: Path) -> None:
     write(case, tmp_path)

@@ -1,8 +1,7 @@
 """Clocks that lie, state of another program, version or run, and journals that are cut or altered (R1).
 
 rdc repairs what a cut-off write leaves, and runs no recorded step again. It refuses all other damage with the file and
-the line. `python -m tests.robustness.test_state` alters each byte in each way. Other versions of a program are in
-`tests/runtime_shim/test_versions.py`.
+the line. Other versions of a program are in `tests/runtime_shim/test_versions.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +9,8 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -155,91 +150,52 @@ def test_a_second_runner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
     assert place.log() == ["one", "three"]
 
 
-DAMAGES: tuple[int | str, ...] = (0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, "\0", "\n", " ", "|")
 """What an altered byte becomes: with these bits turned over, or another one."""
-
-
-class Alteration(NamedTuple):
-    """A place in a journal, and what becomes of its byte."""
-
-    place: int
-    way: int | str
-
-    def apply(self, content: bytes) -> bytes:
-        """The content with that byte altered; by its lowest bit where it is already what it shall become."""
-        old = content[self.place]
-        new = ord(self.way) if isinstance(self.way, str) else old ^ self.way
-        return content[: self.place] + bytes([new if new != old else old ^ 1]) + content[self.place + 1 :]
-
-
-def altered(size: int, ways: Iterable[int | str] = ()) -> Iterator[Alteration]:
-    """Each byte altered in these ways, or if there are none, in one of all."""
-    in_turn = cycle(DAMAGES)
-    for place in range(size):
-        for way in ways or (next(in_turn),):
-            yield Alteration(place, way)
-
-
-def refusals(place: Place, verbs: Sequence[str], alterations: Iterable[Alteration]) -> int:
-    """See that each altered journal is refused and nothing changed or run; how many there were."""
-    content, log, count = place.journal.read_bytes(), place.log(), 0
-    for count, alteration in enumerate(alterations, 1):
-        damaged = alteration.apply(content)
-        place.journal.write_bytes(damaged)
-        done = place.call(verbs[count % len(verbs)])
-        line = content[: alteration.place].count(b"\n") + 1
-        assert done.code == 2, (damaged, done)
-        assert f"rdc: error: .rdc/main/journal:{line}: the journal is damaged" in done.out + done.err
-        assert "Traceback" not in done.err
-        assert place.journal.read_bytes() == damaged
-        assert place.log() == log
-    place.journal.write_bytes(content)
-    return count
-
-
-def finished(place: Place) -> bytes:
-    (place.folder / "answers").write_text("yes\n", encoding="utf-8")
-    place.write_log([])
-    assert place.call("run", "--answers", "answers").code == 0
-    assert place.log() == ["one", "three"]
-    return place.journal.read_bytes()
-
-
-def whole_lines(content: bytes, length: int) -> list[bytes]:
-    """The lines that are whole in the first bytes of a content, if only without the end of the line."""
-    count = content[:length].count(b"\n") + (content[length : length + 1] == b"\n")
-    return content.splitlines()[:count]
-
-
-def cuts(content: bytes) -> list[int]:
-    """Lengths of each kind: nothing, and of each line the middle and all but its end."""
-    ends = [place for place, byte in enumerate(content) if byte == ord("\n")]
-    return [0, *(length for start, end in zip([-1, *ends], ends, strict=False) for length in ((start + end) // 2, end))]
 
 
 @pytest.fixture
 def ended(tmp_path: Path) -> Place:
+    """A program that has run to its end."""
     place = Place(tmp_path, FLOW)
-    finished(place)
+    assert place.call(*run_words(place, "run")).code == 0
+    assert place.log() == ["one", "three"]
     return place
 
 
 def test_the_python_program_refuses_a_journal_with_any_byte_altered(ended: Place) -> None:
     """Each byte and each bit is altered in the tests of the journal itself; here it is each 41st byte."""
-    some = islice(altered(ended.journal.stat().st_size), 0, None, 41)
-    assert refusals(ended, ("status", "resume", "run", "status"), some) > 25
+    content, verbs = ended.journal.read_bytes(), ("status", "resume", "run", "status")
+    places = range(0, len(content), 41)
+    assert len(places) > 25
+    for count, place in enumerate(places):
+        other = content[place] ^ (1 << count % 8) if count % 3 else ord("\0\n |"[count % 4])
+        damaged = content[:place] + bytes([other if other != content[place] else other ^ 1]) + content[place + 1 :]
+        ended.journal.write_bytes(damaged)
+        done = ended.call(verbs[count % len(verbs)])
+        line = content[:place].count(b"\n") + 1
+        assert done.code == 2, (damaged, done)
+        assert f"rdc: error: .rdc/main/journal:{line}: the journal is damaged" in done.out + done.err
+        assert "Traceback" not in done.err
+        assert ended.journal.read_bytes() == damaged
+        assert ended.log() == ["one", "three"]
 
 
 def test_the_python_program_goes_on_with_a_journal_that_was_cut(ended: Place) -> None:
+    """Of all, and of each line in the middle and but for its end."""
     content = ended.journal.read_bytes()
-    for length in cuts(content):
-        python_goes_on(ended, content, length)
+    ends = [place for place, byte in enumerate(content) if byte == ord("\n")]
+    for start, end in zip([-1, *ends], ends, strict=False):
+        for length in ((start + end) // 2, end):
+            goes_on(ended, content, length)
+    goes_on(ended, content, 0)
 
 
-def python_goes_on(place: Place, content: bytes, length: int) -> None:
+def goes_on(place: Place, content: bytes, length: int) -> None:
     """See that a run goes on where a journal that was cut says that it stands."""
-    cut, whole = content[:length], whole_lines(content, length)
-    ended = [name for name, step in (("one", 1), ("look", 2), ("three", 3)) if has_ended(whole, step)]
+    count = content[:length].count(b"\n") + (content[length : length + 1] == b"\n")
+    cut, whole = content[:length], content.splitlines()[:count]  # the last one perhaps without its end
+    steps = {name: b'"kind":"done","node":"%d"' % step for step, name in enumerate(("one", "look", "three"), 1)}
+    ended = [name for name, record in steps.items() if any(record in line for line in whole)]
     done = [name for name in ended if name != "look"]
     place.journal.write_bytes(cut)
     place.write_log(done)
@@ -254,22 +210,3 @@ def python_goes_on(place: Place, content: bytes, length: int) -> None:
         assert place.log() == done, "what may have been done is not run without a decision"
     assert place.call("resume", "--answers", "answers", "--rerun-interrupted").code == 0
     assert place.log() == ["one", "three"]
-
-
-def has_ended(lines: list[bytes], step: int) -> bool:
-    return any(b'"kind":"done","node":"%d"' % step in line for line in lines)
-
-
-def sweep() -> None:
-    """Alter each byte in each way, and cut at each length."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder), FLOW)
-        content = finished(place)
-        count = refusals(place, ("status", "resume"), altered(len(content), DAMAGES))
-        for length in range(len(content) + 1):
-            python_goes_on(place, content, length)
-        print(f"Python: {count} damaged journals refused, {len(content)} that were cut gone on with")
-
-
-if __name__ == "__main__":
-    sweep()
