@@ -68,22 +68,18 @@ def expanded(pattern: str) -> list[str]:
     return [before + one + after for one in inside.split(",")] if brace else [pattern]
 
 
-def test_the_selector_has_the_files_of_all_formats(built: Path) -> None:
-    (_, client), *_ = run(built, documents=[OURS])
-    selector: list[Mapping[str, str]] = client["options"]["documentSelector"]
-    assert {one["scheme"] for one in selector} == {"file"}
-    patterns = {each for one in selector for each in expanded(one["pattern"])}
-    suffixes = {f"**/*{suffix}" for form in FRONT_ENDS.values() for suffix in form.suffixes}
-    others = {f"**/{name}" for form in FRONT_ENDS.values() for name in (*form.names, CONFIGURATION)}
-    assert patterns == suffixes | others
-    assert not is_matched("docs/README.md", tuple(patterns))
-
-
-def test_the_server_starts_with_the_first_of_our_documents(built: Path) -> None:
+def test_the_server_starts_with_the_first_of_our_documents_and_has_all_formats(built: Path) -> None:
     assert names(run(built, documents=[OTHER], steps=[["open", OTHER]])) == []
     done = run(built, documents=[OTHER], steps=[["open", OURS], ["open", OURS]])
     assert names(done) == ["client", "start", "stop"]
     assert done[0][1]["server"] == {"command": "rdc", "args": ["lsp"]}
+    selector: list[Mapping[str, str]] = done[0][1]["options"]["documentSelector"]
+    assert {one["scheme"] for one in selector} == {"file"}
+    patterns = {each for one in selector for each in expanded(one["pattern"])}
+    suffixes = {f"**/*{suffix}" for form in FRONT_ENDS.values() for suffix in form.suffixes}
+    others = {f"**/{name}" for form in FRONT_ENDS.values() for name in (*form.names, CONFIGURATION)}
+    assert patterns == suffixes | others, "the files of all formats"
+    assert not is_matched("docs/README.md", tuple(patterns))
 
 
 def test_another_path_restarts_the_server(built: Path) -> None:

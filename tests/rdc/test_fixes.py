@@ -131,21 +131,19 @@ SHORT = "## 1. A\n\n### 1.1 B\n\nx\n\n- FAIL: GOTO {0}\n- PASS: GOTO 1.{2}\n\n##
 WRITES = "## 1. A\n\n```sh\necho a=1 >> $RDC_OUTPUT\nprintf 'b<<E\\nx\\nE\\n' >> \"$RDC_OUTPUT\"\n```\n"
 
 
+MOVES = "- PASS: CONTINUE\n- FAIL: GOTO X\n\n"
+NAMED = SHORT.format("Roll_back", "Roll_back", "pre_flight", "pre_flight")
+
+
 @pytest.mark.parametrize(
     ("wrong", "meant"),
     [
-        (
-            MOVED.format("", "- PASS: CONTINUE\n- FAIL: GOTO X\n\n"),
-            MOVED.format("- PASS: CONTINUE\n- FAIL: GOTO X\n\n", ""),
-        ),
+        (MOVED.format("", MOVES), MOVED.format(MOVES, "")),
         (MOVED.format("", "- FAIL: GOTO X\n"), MOVED.format("- FAIL: GOTO X\n\n", "")),
         (WRITES, f"---\nrdc: {{outputs: [a, b]}}\n---\n\n{WRITES}"),
         (f"---\nname: x\n---\n{WRITES}", f"---\nrdc: {{outputs: [a, b]}}\nname: x\n---\n{WRITES}"),
-        (SHORT.format("Roll", "Roll-back", "pre", "pre-flight"), SHORT.format(*["Roll_back"] * 2, *["pre_flight"] * 2)),
-        (
-            SHORT.format("Roll-back", "Roll-back", "pre-flight", "pre-flight"),
-            SHORT.format(*["Roll_back"] * 2, *["pre_flight"] * 2),
-        ),
+        (SHORT.format("Roll", "Roll-back", "pre", "pre-flight"), NAMED),
+        (SHORT.format("Roll-back", "Roll-back", "pre-flight", "pre-flight"), NAMED),
         (f"---\nrdc: {{shell: plain}}\n---\n{WRITES}", f"---\nrdc: {{shell: plain}}\n---\n{WRITES}"),
     ],
 )

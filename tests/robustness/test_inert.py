@@ -345,10 +345,13 @@ def imported_for_modules(python: str) -> set[str]:
     return {name.partition(".")[0] for name in done.stdout.split()}
 
 
+STARTED = (["./deploy.py"], ["{}", "deploy.py"], ["{}", "-"], ["{}", "-m", "deploy"])
+
+
 @pytest.mark.share(3)
 @pytest.mark.parametrize("which", ENDS)
-@pytest.mark.parametrize("how", ["directly", "by path", "from standard input", "as module"])
-def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path, how: str, which: str) -> None:
+@pytest.mark.parametrize("words", STARTED, ids=" ".join)
+def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path, words: list[str], which: str) -> None:
     """Any module of the standard library may have a namesake beside the program, `__future__` included."""
     python = end_of_support(which)
     document = tmp_path / "deploy.runbook.md"
@@ -358,16 +361,10 @@ def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path,
     text = re.sub(r"^#!.*", f"#!{python}", script.read_text(encoding="utf-8"))
     script.write_text(text, encoding="utf-8")
     answers.write_text("yes\n")
-    write_namesakes(tmp_path, imported_for_modules(python) if how == "as module" else set())
-    words = {
-        "directly": ["./deploy.py"],
-        "by path": [python, "deploy.py"],
-        "from standard input": [python, "-"],
-        "as module": [python, "-m", "deploy"],
-    }
-    given = text if how == "from standard input" else ""
+    write_namesakes(tmp_path, imported_for_modules(python) if "-m" in words else set())
+    given = text if words == ["{}", "-"] else ""
     done = subprocess.run(
-        [*words[how], "run", "--answers", "answers"],
+        [*(word.format(python) for word in words), "run", "--answers", "answers"],
         cwd=tmp_path, input=given, capture_output=True, timeout=LIMIT, check=False, encoding="utf-8",
         env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
