@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_all_cores_give_what_one_gives(project: Project) -> None:
-    for number in range(12):
+    for number in range(6):
         project.runbook(f"task-{number}", f"word-{number}")
     one = Project(project.root.parent / "one")
     for place in (project.root / "docs").iterdir():
@@ -50,7 +50,7 @@ def test_all_cores_give_what_one_gives(project: Project) -> None:
 
 @pytest.mark.usefixtures("real_starts")
 def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
-    for number in range(8):
+    for number in range(4):
         project.runbook(f"task-{number}")
     code = (
         "import os, signal, rdc.build.compile as workers\n"
