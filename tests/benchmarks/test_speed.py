@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,6 +31,7 @@ from compiler.driver import compile_file
 from compiler.ir.tasks import Ask, Shell
 from compiler.rules.model import Status
 from compiler.rules.prove import prove
+from tests.support import warm
 
 pytestmark = pytest.mark.process
 
@@ -143,18 +143,10 @@ def test_a_limit_that_is_exceeded_ends_with_1(
 @installed
 def test_the_demo_does_what_it_shows(tmp_path: Path) -> None:
     path = os.pathsep.join([str(Path(RDC).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["sh", str(ROOT / "examples" / "demo.sh")],
-        env={**os.environ, "PATH": path, "TMPDIR": str(tmp_path)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
-    assert "rdc: COMPLETE Renewed" in done.stdout
+    variables = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path)}
+    done = warm.run(["sh", ROOT / "examples" / "demo.sh"], cwd=ROOT, env=variables)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    assert b"rdc: COMPLETE Renewed" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 

@@ -24,6 +24,7 @@ from backends.registry import BACKENDS, load
 from compiler.ir.features import Feature, features_of
 from tests.conftest import ROOT
 from tests.golden.pieces import SHARED, hashed, taken_apart
+from tests.support import warm
 from tests.support.cli import call
 from tests.support.golden import (
     AS_WORKERS,
@@ -220,13 +221,6 @@ def run(name: str, folder: Path, python: str) -> tuple[int, str]:
     answers = ROOT / "examples" / "answers" / f"{name}.txt"
     given = ["--answers", str(answers)] if answers.exists() else []
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("RDC_", "PYTHON"))}
-    done = subprocess.run(
-        [python, str(emitted() / name / f"{name}.py"), "run", *INPUTS.get(name, []), *given],
-        cwd=folder,
-        env=environment | SECRETS,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    words = [python, emitted() / name / f"{name}.py", "run", *INPUTS.get(name, []), *given]
+    done = warm.run(words, cwd=folder, env=environment | SECRETS)
     return done.returncode, done.stderr.decode().splitlines()[-1]

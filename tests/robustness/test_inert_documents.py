@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 import yaml
 
 from tests.robustness.places import Generated
+from tests.support import warm
 from tests.support.cli import call
 from tests.support.hostile_texts import EVIL, LINES, NASTY, is_unsafe
 
@@ -100,15 +100,8 @@ def test_what_is_declared_given_and_handed_on_stays_text(
         shown = call(verb, "main.runbook.md", *options, cwd=tmp_path)
         output += shown.out + shown.err
     for words, code in ((["run"], 75), (["answer", "2", "yes"], 0), (["resume"], 0), (["status"], 0)):
-        done = subprocess.run(
-            command(tmp_path, words),
-            cwd=tmp_path,
-            env={**os.environ, "TOKEN": SECRET, "HOME": str(tmp_path)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LIMIT,
-            check=False,
-        )
+        variables = {**os.environ, "TOKEN": SECRET, "HOME": str(tmp_path)}
+        done = warm.run(command(tmp_path, words), cwd=tmp_path, env=variables, timeout=LIMIT)
         output += (done.stdout + done.stderr).decode()
         assert (done.returncode == 0) == (code == 0), output[-2000:]
     assert (tmp_path / "seen").read_bytes().decode().split("\n")[:4] == [LINE, f"{LINE} 2", FIXED, LINE]
