@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +51,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, **script: Any) -> Done:
     words = ["node", str(STAND_INS / "main.mjs"), json.dumps(script)]
     done = subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True)
-    return [(name, value) for name, value in map(_pair, json.loads(done.stdout)) if name != "match"]
-
-
-def _pair(one: Sequence[Any]) -> tuple[str, Any]:
-    return one[0], one[1] if len(one) > 1 else None
+    return [(name, rest[0] if rest else None) for name, *rest in json.loads(done.stdout) if name != "match"]
 
 
 def names(done: Done) -> list[str]:

@@ -35,7 +35,6 @@ echo done > announced
 ```
 - PASS: COMPLETE "Version 1.5.0 is live"
 """
-WITH_INPUT = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n" + GOOD
 UNKNOWN_OPTION = "---\nrdc:\n  github:\n    runs-onto: ubuntu-24.04\n---\n\n" + GOOD
 INCLUDING = "# Outer\n\n## 1. Inner\n\n- inner.runbook.md\n"
 

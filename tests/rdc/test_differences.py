@@ -316,10 +316,8 @@ def test_nothing_is_lost_and_nothing_leads_nowhere(pair: tuple[Drawn, Drawn]) ->
     assert {box.frame for box in found.boxes} <= {"", *(frame.id for frame in found.frames)}
     assert sum(isinstance(item, Box) for _, item in outline(found)) == len(ids)
     assert [box.node for box in found.boxes if box.mark != "removed"] == [box.node for box in new.boxes]
-    assert [unmarked(arrow) for arrow in found.arrows if arrow.mark != "removed"] == list(new.arrows)
+    stayed = (arrow for arrow in found.arrows if arrow.mark != "removed")
+    unmarked = [replace(arrow, said=arrow.said[1:], mark="") if arrow.mark else arrow for arrow in stayed]
+    assert unmarked == list(new.arrows)
     gone = [box.node for box in old.boxes if box.node.id not in matched]
     assert [box.node.task for box in found.boxes if box.mark == "removed"] == [node.task for node in gone]
-
-
-def unmarked(arrow: Arrow) -> Arrow:
-    return replace(arrow, said=arrow.said[1:], mark="") if arrow.mark else arrow

@@ -217,12 +217,11 @@ def some(files: Files) -> Files:
     return {f"{name}.py": files[f"{name}.py"] for name in SOME}
 
 
-def compile_usual(folder: Path) -> None:
-    compiled(folder, PYTHONHASHSEED="0", LC_ALL="C.UTF-8", TZ="UTC")
-
-
 @pytest.fixture(scope="module")
 def usual() -> Files:
+    def compile_usual(folder: Path) -> None:
+        compiled(folder, PYTHONHASHSEED="0", LC_ALL="C.UTF-8", TZ="UTC")
+
     return {path.name: path.read_bytes() for path in shared("usual", compile_usual).iterdir()}
 
 

@@ -45,13 +45,9 @@ def written(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def mark_of(opened: Opened, kind: Kind, name: str) -> Mark:
-    return next(one for one in marks_of(opened, Settings()) if (one.kind, one.id) == (kind, name))
-
-
 def made(folder: Path, file: str, kind: Kind, name: str, new: str) -> Renamed:
     opened = open_file(str(folder / file))
-    span = mark_of(opened, kind, name).span
+    span = next(one.span for one in marks_of(opened, Settings()) if (one.kind, one.id) == (kind, name))
     return rename(opened, Settings(), span.line, span.column, new)
 
 
@@ -149,7 +145,8 @@ def test_any_rename_in_an_example_is_the_same_after_a_rename_back(
     assert isinstance(there.opened.source, Source)
     assert compile_opened(there.opened, Settings()).program
     assert there.opened.source.text.count(new) == len(there.edits)
-    back = rename(there.opened, Settings(), *first_place(there), mark.name)
+    place = next(one.span for one in marks_of(there.opened, Settings()) if one.name == there.edits[0].text)
+    back = rename(there.opened, Settings(), place.line, place.column, mark.name)
     assert isinstance(back.opened.source, Source)
     assert back.opened.source.text == opened.source.text
     before, after = (compile_opened(one, Settings()) for one in (opened, back.opened))
@@ -164,11 +161,6 @@ def tried(opened: Opened, mark: Mark, new: str) -> Renamed | None:
         reason = str(refusal)
     assert reason.endswith(REFUSALS)
     return None
-
-
-def first_place(one: Renamed) -> tuple[int, int]:
-    found = [mark for mark in marks_of(one.opened, Settings()) if mark.name == one.edits[0].text]
-    return found[0].span.line, found[0].span.column
 
 
 REFUSALS = (

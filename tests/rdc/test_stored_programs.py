@@ -13,6 +13,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -66,16 +67,12 @@ CASES = {
 }
 
 
-def compiled_none(*_words: Any) -> Any:
-    raise AssertionError("rdc status compiled a document")
-
-
 def runs(folder: Path, monkeypatch: pytest.MonkeyPatch, *, compiles: bool) -> list[Run]:
     """The runs of a folder as `rdc.api` shows them, with or without their documents."""
     monkeypatch.chdir(folder)
     with monkeypatch.context() as patched:
         if not compiles:
-            patched.setattr(status, "run_process", compiled_none)
+            patched.setattr(status, "run_process", Mock(side_effect=AssertionError("rdc status compiled a document")))
         return status.runs_in(".")
 
 

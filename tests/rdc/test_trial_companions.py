@@ -11,7 +11,7 @@ from backends.base import MARK, Companion, Emission
 from backends.github import GithubBackend
 from backends.python import PythonBackend
 from compiler.driver import compile_file
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, alphabet
 from rdc.testing.process import Finished
 from rdc.testing.run import Setting, TargetTestError
@@ -98,10 +98,7 @@ def test_outcomes_in_a_summary_have_capital_letters(document: str) -> None:
     program = compile_file(str(ROOT / "examples" / document)).program
     assert program
     for node in program.nodes:
-        shown = {"pass": "yes", "fail": "no"} if is_yes_no(node) else {}
+        is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
+        shown = {"pass": "yes", "fail": "no"} if is_yes_no else {}
         words = alphabet(node.task)
         assert [github._word(node, shown.get(word, word).upper()) for word in words] == list(words)
-
-
-def is_yes_no(node: Node) -> bool:
-    return isinstance(node.task, Ask) and node.task.question == "yes_no"

@@ -36,11 +36,6 @@ def limit_of_files(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def limited(place: Place, size: int, *words: str) -> CommandResult:
-    with limit_of_files(size):
-        return place.call(*words)
-
-
 def goes_on_as_told(place: Place, refused: CommandResult) -> None:
     """See that the message names the file and what to do, and that this leads to each command having run once."""
     last = refused.last
@@ -72,7 +67,8 @@ def test_a_journal_that_cannot_grow_loses_no_outcome(tmp_path: Path) -> None:
     for limit in [0, 5, *range(60, size, 149), size - 1]:
         shutil.rmtree(place.state)
         place.write_log([])
-        refused = limited(place, limit, *run_words(place, "run"))
+        with limit_of_files(limit):
+            refused = place.call(*run_words(place, "run"))
         if refused.code or limit < size // 2:
             goes_on_as_told(place, refused)
 
@@ -83,7 +79,8 @@ def test_a_command_is_not_ended_since_its_process_could_not_be_recorded(tmp_path
     begin = len(place.journal.read_bytes().splitlines(keepends=True)[0])
     shutil.rmtree(place.state)
     place.write_log([])
-    refused = limited(place, begin + 10, "run")
+    with limit_of_files(begin + 10):
+        refused = place.call("run")
     assert place.log() == ["one"]
     assert "1 One ended with PASS, but this could not be recorded" in refused.last
 

@@ -86,27 +86,18 @@ def everything(place: Generated) -> str:
     return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in paths)
 
 
-@pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
-@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+PRINTED = [("make", "lines", "JSON in JSON"), *(("python", value, dump) for dump in DUMPS for value in VALUES)]
+
+
 @pytest.mark.share(10)
+@pytest.mark.parametrize(("target", "value", "dump"), PRINTED)
 def test_a_later_agent_never_gets_a_secret_that_an_earlier_one_printed_as_json(
-    value: tuple[str, list[str]], dump: Callable[[str], str], tmp_path: Path
+    target: str, value: str, dump: str, tmp_path: Path
 ) -> None:
-    hidden_from_later_agents("python", value, dump, tmp_path)
-
-
-def test_an_agent_that_make_calls_gets_no_secret_either(tmp_path: Path) -> None:
-    hidden_from_later_agents("make", VALUES["lines"], DUMPS["JSON in JSON"], tmp_path)
-
-
-def hidden_from_later_agents(
-    target: str, value: tuple[str, list[str]], dump: Callable[[str], str], tmp_path: Path
-) -> None:
-    """See that a later agent gets no secret which an earlier one printed, and that nothing keeps it."""
-    secret, parts = value
+    secret, parts = VALUES[value]
     place = Generated(tmp_path, "playbook", PLAYBOOK, target)
     words = ["run", "--agent", AGENT] if target == "python" else [f"AGENT={AGENT}"]
-    result = place.call(*words, TOKEN=secret, SAYS=dump(secret))
+    result = place.call(*words, TOKEN=secret, SAYS=DUMPS[dump](secret))
     assert result.code == 0, result
     seen = [(tmp_path / f"seen.{step}").read_text(encoding="utf-8") for step in (2, 4)]
     assert all("***" in text for text in seen)

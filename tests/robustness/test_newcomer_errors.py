@@ -239,6 +239,7 @@ ROWS = {
     "if without closing ticks": Row(P, '"formal"```', '"formal"', "13 RD716", 'if name == "text"'),
     "artifact type misspelled": Row(P, "type: markdown", "type: markdwon", "27 RD712", "markdown"),
     "artifact without a type": Row(P, "type: markdown", "markdown", "25 RD735", "type: markdown"),
+    "empty step": Row(P, "Collect facts about {{topic}}.\n@output(facts)", "", "5 RD410", "{{topic}}"),
     # Workflows
     "step key misspelled": Row(W, "    next: write", "    nxt: write", "10 RD803", "next"),
     "prompt misspelled": Row(W, "    prompt: Check it.", "    promt: Check it.", "26 RD803", "prompt"),

@@ -70,7 +70,7 @@ def blocks(source: Source) -> Iterator[Block]:
             block = _block(source, tokens, index)
             if block:
                 yield block
-        elif token.level == 1 and token.type == "list_item_open" and not _in_ordered_list(token):
+        elif token.level == 1 and token.type == "list_item_open" and token.markup not in {".", ")"}:
             yield _item(source, tokens, index)
 
 
@@ -87,10 +87,6 @@ def _block(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block
     ):
         return None
     return _text(source, token)
-
-
-def _in_ordered_list(item: MarkdownToken) -> bool:
-    return item.markup in {".", ")"}
 
 
 def _place(source: Source, token: MarkdownToken) -> tuple[int, int]:
