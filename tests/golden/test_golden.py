@@ -221,6 +221,6 @@ def run(name: str, folder: Path, python: str) -> tuple[int, str]:
     answers = ROOT / "examples" / "answers" / f"{name}.txt"
     given = ["--answers", str(answers)] if answers.exists() else []
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("RDC_", "PYTHON"))}
-    words = [python, emitted() / name / f"{name}.py", "run", *INPUTS.get(name, []), *given]
+    words = [python, str(emitted() / name / f"{name}.py"), "run", *INPUTS.get(name, []), *given]
     done = warm.run(words, cwd=folder, env=environment | SECRETS)
     return done.returncode, done.stderr.decode().splitlines()[-1]
