@@ -181,7 +181,7 @@ def test_the_python_program_refuses_a_journal_with_any_byte_altered(ended: Place
 
 
 def test_the_python_program_goes_on_with_a_journal_that_was_cut(ended: Place) -> None:
-    """Of all, and of each line in the middle and but for its end."""
+    """Of all; and of each line in the middle, and without its end."""
     content = ended.journal.read_bytes()
     ends = [place for place, byte in enumerate(content) if byte == ord("\n")]
     for start, end in zip([-1, *ends], ends, strict=False):
