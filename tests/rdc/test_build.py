@@ -309,5 +309,8 @@ BAD = [
 @pytest.mark.parametrize(("text", "is_right"), [*((text, True) for text in GOOD), *((text, False) for text in BAD)])
 def test_the_schema_takes_what_rdc_takes(text: str, is_right: bool) -> None:
     assert (list(Draft202012Validator(schema()).iter_errors(tomllib.loads(text))) == []) == is_right
+
+
+def test_the_schema_has_each_key_of_a_project() -> None:
     Draft202012Validator.check_schema(json.loads(json.dumps(schema())))
     assert set(OWN_KEYS) <= set(schema()["properties"])

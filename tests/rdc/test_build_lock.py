@@ -236,6 +236,13 @@ def test_pins_of_rdc_and_those_that_contradict_each_other_are_not_taken(project:
     assert result.code == 1
     assert ".github/workflows/deploy.yml and .github/workflows/other.yml have different pins" in result.err
     assert "github.actions" not in project.text("rdc.toml")
+    (project.root / "docs/other.runbook.md").unlink()
+    project.workflow("other").unlink()
+    outside = project.root.parent / "outside.toml"
+    (project.root / "rdc.toml").rename(outside)
+    (project.root / "rdc.toml").symlink_to(outside)
+    assert project.build("--take-pins").code == 1, "nor are any taken into a configuration outside"
+    assert outside.read_text() == GITHUB
 
 
 @pytest.mark.parametrize(
@@ -299,12 +306,6 @@ def test_pins_go_into_a_valid_configuration_only(project: Project, configuration
     result = project.build("--take-pins")
     assert result.code in (1, 2)
     assert message in result.err
-    outside = project.root.parent / "outside.toml"
-    outside.write_text(GITHUB)
-    (project.root / "rdc.toml").unlink(missing_ok=True)
-    (project.root / "rdc.toml").symlink_to(outside)
-    assert project.build("--take-pins").code == 1
-    assert outside.read_text() == GITHUB
 
 
 def test_a_lock_that_somebody_widened_or_with_any_path_in_it_is_compared(project: Project) -> None:

@@ -151,6 +151,11 @@ def test_a_folder_at_the_end_of_a_link_is_made_within_the_project_only(project: 
     assert not (project.parent / "new").exists()
     assert call(*TO, "a.runbook.md", "-O", "runtime=inside/x.txt", cwd=project).code == 0
     assert (project / "tools/new/x.txt").exists()
+    document(project.parent, "free/a.runbook.md", GOOD)
+    free = (*TO, "free/a.runbook.md", "-O")
+    assert call(*free, "runtime=below/x.txt", cwd=project.parent).code == 0, "without a project it stays in the folder"
+    refused(call(*free, "runtime=../x.txt", cwd=project.parent), "RD524")
+    assert not (project.parent / "x.txt").exists()
 
 
 @pytest.mark.parametrize(
@@ -262,11 +267,6 @@ def test_a_companion_stays_in_the_project_of_the_main_file(project: Path, path: 
     refused(call(*words, "-O", f"runtime={path}", "--check", cwd=project), "RD524", "`runtime`", "flows/a.sh")
     assert outside.read_text() == f"# {MARK}\nsecret\n"
     assert (project / ".git/config.txt").read_text() == "secret"
-    document(project.parent, "free/a.runbook.md", GOOD)
-    free = (*TO, "free/a.runbook.md", "-O")
-    assert call(*free, "runtime=below/x.txt", cwd=project.parent).code == 0, "without a project it stays in the folder"
-    refused(call(*free, "runtime=../x.txt", cwd=project.parent), "RD524")
-    assert not (project.parent / "x.txt").exists()
 
 
 def test_a_shared_companion_with_different_contents(project: Path) -> None:
