@@ -63,8 +63,10 @@ def test_a_command_in_a_sentence_is_shown() -> None:
     assert (made.run, made.shown) == ([], ["kubectl get pods"])
 
 
-def test_prompts_with_here_documents_and_continued_lines_are_whole() -> None:
-    page = RUN + block("$ cat <<END > a.txt\none\nEND\n$ ls \\\n    -l\ntotal 0", "console")
+@pytest.mark.parametrize("prompt", ["", "> "])
+def test_prompts_with_here_documents_and_continued_lines_are_whole(prompt: str) -> None:
+    code = f"$ cat <<END > a.txt\n{prompt}one\n{prompt}END\n$ ls \\\n    -l\ntotal 0"
+    page = RUN + block(code, "console")
     assert draft(page).run == ["cat <<END > a.txt\none\nEND\nls \\\n    -l"]
 
 
@@ -232,7 +234,8 @@ def test_an_editor_or_an_endless_command_is_shown_alone(command: str) -> None:
 
 def test_ordered_items_and_tasks_become_questions_and_facts_stay_text() -> None:
     made = draft(f"{RUN}1. Open the dashboard.\n2. The graph is blue.\n3. Call Anna.\n\n- [ ] Write it down\n")
-    assert made.titles == ["Open the dashboard: done?", "Call Anna", "Write it down: done?"]
+    assert made.titles == ["Open the dashboard", "Call Anna: done?", "Write it down: done?"]
+    assert made.text.index("The graph is blue") < made.text.index("Call Anna")
     assert "The graph is blue." in made.text
 
 
