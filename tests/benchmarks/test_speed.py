@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,6 +31,7 @@ from compiler.driver import compile_file
 from compiler.ir.tasks import Ask, Shell
 from compiler.rules.model import Status
 from compiler.rules.prove import prove
+from tests.support import warm
 
 pytestmark = pytest.mark.process
 
@@ -61,25 +61,25 @@ def test_a_page_is_ready_soon() -> None:
     agreeable(lambda: looking(records=1_000, steps=20, rounds=2, limit=GENEROSITY))
 
 
+MEASURES: dict[str, Callable[[], list[Figure]]] = {
+    "compiling": lambda: compiling(steps=1_000, rounds=1, limit=GENEROSITY * 1.2),
+    "reading a playbook": lambda: reading(rounds=1, limit=GENEROSITY * 3.0),
+    "compiling is linear": lambda: growing(sizes=(300, 1_200), rounds=1, limit=GENEROSITY * 1.5),
+    "no dimension is a cliff": growing_worst,
+    "an editor": lambda: editing(rounds=1, limit=GENEROSITY, sizes=(1_000,)),
+    "proofs of rules": lambda: proving(steps=2_500, rounds=1),
+    "a cold start": lambda: starting(rounds=1, generosity=GENEROSITY),
+    "the start of a program": lambda: first_words(rounds=1, generosity=GENEROSITY),
+    "a step": lambda: stepping(steps=20, rounds=1, limit=GENEROSITY * 1.5),
+}
+
+
 @pytest.mark.soak
 @installed
-def test_compiling_stays_near_its_limit() -> None:
-    agreeable(lambda: compiling(steps=1_000, rounds=1, limit=GENEROSITY * 1.2))
-
-
-@pytest.mark.soak
-def test_reading_a_playbook_stays_near_its_limit() -> None:
-    agreeable(lambda: reading(rounds=1, limit=GENEROSITY * 3.0))
-
-
-@pytest.mark.soak
-def test_compiling_is_linear() -> None:
-    agreeable(lambda: growing(sizes=(300, 1_200), rounds=1, limit=GENEROSITY * 1.5))
-
-
-@pytest.mark.soak
-def test_no_dimension_is_a_cliff() -> None:
-    agreeable(growing_worst)
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+def test_it_stays_near_its_limit(measure: Callable[[], list[Figure]]) -> None:
+    agreeable(measure)
 
 
 def test_a_cliff_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,17 +102,6 @@ def test_the_documents_that_grow_compile(name: str, tmp_path: Path) -> None:
     assert broken <= expected
 
 
-@pytest.mark.soak
-@installed
-def test_an_editor_waits_no_longer_than_it_may() -> None:
-    agreeable(lambda: editing(rounds=1, limit=GENEROSITY, sizes=(1_000,)))
-
-
-@pytest.mark.soak
-def test_proofs_of_rules_stay_near_their_limits() -> None:
-    agreeable(lambda: proving(steps=2_500, rounds=1))
-
-
 def test_the_rules_that_are_proved_need_both_tiers(tmp_path: Path) -> None:
     compilation = compile_file(str(write(tmp_path, 250)))
     assert compilation.program is not None
@@ -121,36 +110,13 @@ def test_the_rules_that_are_proved_need_both_tiers(tmp_path: Path) -> None:
     assert max(len(proof.visits) for proof in proofs) > 100
 
 
-@pytest.mark.soak
-@installed
-def test_a_cold_start_stays_near_its_limit() -> None:
-    agreeable(lambda: starting(rounds=1, generosity=GENEROSITY))
-
-
-@pytest.mark.soak
-@installed
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
-def test_the_start_of_a_program_stays_near_its_limit() -> None:
-    agreeable(lambda: first_words(rounds=1, generosity=GENEROSITY))
-
-
-@pytest.mark.soak
-@installed
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
-def test_a_step_stays_near_its_limit() -> None:
-    agreeable(lambda: stepping(steps=20, rounds=1, limit=GENEROSITY * 1.5))
-
-
 @pytest.mark.parametrize("steps", [5, 12, 250])
 def test_the_document_has_the_steps_asked_for_and_no_findings(tmp_path: Path, steps: int) -> None:
     compilation = compile_file(str(write(tmp_path, steps)))
     assert compilation.diagnostics == ()
     assert compilation.program is not None
     assert sum(isinstance(node.task, Shell | Ask) for node in compilation.program.nodes) == steps
-
-
-def test_the_documents_are_always_the_same() -> None:
-    assert runbook(100) == runbook(100)
+    assert runbook(steps) == runbook(steps), "it is always the same"
     assert commands(2).count("```bash\ntrue\n```") == 2
 
 
@@ -174,24 +140,13 @@ def test_a_limit_that_is_exceeded_ends_with_1(
         program.main(["quick"])
 
 
-@pytest.mark.parametrize("shell", ["sh", pytest.param("bash", marks=pytest.mark.soak)])
 @installed
-def test_the_demo_does_what_it_shows(tmp_path: Path, shell: str) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"there is no {shell} here")
+def test_the_demo_does_what_it_shows(tmp_path: Path) -> None:
     path = os.pathsep.join([str(Path(RDC).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        [shell, str(ROOT / "examples" / "demo.sh")],
-        env={**os.environ, "PATH": path, "TMPDIR": str(tmp_path)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
-    assert "rdc: COMPLETE Renewed" in done.stdout
+    variables = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path)}
+    done = warm.run(["sh", ROOT / "examples" / "demo.sh"], cwd=ROOT, env=variables)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    assert b"rdc: COMPLETE Renewed" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -201,10 +156,7 @@ def test_the_demo_does_what_it_shows(tmp_path: Path, shell: str) -> None:
 def test_nothing_is_larger_than_it_may_be() -> None:
     over = [size for size in sizes() if size.is_over]
     assert over == [], sizes_table(over)
-
-
-def test_what_is_larger_would_be_found() -> None:
-    assert Size("a file", "lines", 11, 10).is_over
+    assert Size("a file", "lines", 11, 10).is_over, "what is larger would be found"
     assert changed(["a", "b", "c"], ["a", "x", "c", "d"]) == 3
 
 
@@ -213,7 +165,6 @@ def test_what_is_larger_would_be_found() -> None:
 
 @pytest.fixture(scope="module")
 def at() -> Iterator[Place]:
-    """A folder with a server."""
     try:
         with place() as found:
             yield found

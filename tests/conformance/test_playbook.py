@@ -33,12 +33,9 @@ def cases() -> list[ParameterSet]:
     return [pytest.param(path, id=path.name.removesuffix(".playbook.md")) for path in found]
 
 
-def test_the_cases_are_there(conformance: Path) -> None:
-    assert len(list((conformance / "playbook").glob("*/*.playbook.md"))) >= 15
-
-
 @pytest.mark.parametrize("document", cases())
-def test_published_case(document: Path, tmp_path: Path) -> None:
+def test_published_case(document: Path, conformance: Path, tmp_path: Path) -> None:
+    assert len(list((conformance / "playbook").glob("*/*.playbook.md"))) >= 15
     base = str(document).removesuffix(".playbook.md")
     expected = json.loads(next(Path(base + end) for end in EXPECTED if Path(base + end).is_file()).read_text())
     result = call("check", "--format", "json", str(document), cwd=tmp_path)
@@ -66,15 +63,11 @@ def test_several_playbooks_are_told_by_their_paths(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text.replace("A", name[0]), encoding="utf-8")
     (tmp_path / "c.runbook.md").write_text("## 1. One\n\nDo it.\n", encoding="utf-8")
     message = json.loads(call("check", "--format", "json", ".", cwd=tmp_path).out)
-    assert {path: one["definition"]["title"] for path, one in message["playbooks"].items()} == {
-        "a.playbook.md": "a",
-        "b.playbook.md": "b",
-    }
+    titles = {path: one["definition"]["title"] for path, one in message["playbooks"].items()}
+    assert titles == {"a.playbook.md": "a", "b.playbook.md": "b"}
     assert "playbook" not in message
     assert "playbook" not in json.loads(call("check", "--format", "json", "c.runbook.md", cwd=tmp_path).out)
 
-
-# --- The reference parser --------------------------------------------------------------------------------------------
 
 SEEDS = range(400)
 
@@ -82,7 +75,9 @@ SEEDS = range(400)
 @pytest.mark.share(4)
 @pytest.mark.parametrize("block", range(4))
 def test_the_reference_parser_reads_the_same(block: int) -> None:
-    branching = 0
+    every, branching = "\n".join(map(playbook, SEEDS)), 0
+    for part in ("@tool(server, t)", "```else```", "```elif", "extract:", "## Steps: No", "* bad", "@unknown(a)"):
+        assert part in every, "the random playbooks have everything"
     for seed in SEEDS[block::4]:
         text = playbook(seed)
         made = read(Source.from_text("main.playbook.md", text))
@@ -131,9 +126,3 @@ def is_own(definition: Any, number: int, marker: str) -> bool:
     """Whether a marker compares the output of the step that it stands in."""
     step = [step for step in definition["steps"] if step["line"] <= number][-1:]
     return "if " in marker and any(one["output_var"] and f"if {one['output_var']}" in marker for one in step)
-
-
-def test_the_random_playbooks_have_everything() -> None:
-    every = "\n".join(map(playbook, SEEDS))
-    for part in ("@tool(server, t)", "```else```", "```elif", "extract:", "## Steps: No", "* bad", "@unknown(a)"):
-        assert part in every

@@ -37,10 +37,11 @@ def test_the_tests_that_hold_promises_are_there() -> None:
             assert f"def {name['test']}(" in text(f"tests/{file}"), name[0]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_documented(command: str) -> None:
-    pages = ["README.md", *(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))]
-    assert any(f"rdc {command}" in text(page) for page in pages)
+def test_every_command_is_documented() -> None:
+    pages = [text("README.md"), *(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))]
+    assert [command for command in COMMANDS if not any(f"rdc {command}" in page for page in pages)] == []
+    sections = [line for line in text("docs/reference/cli.md").splitlines() if line.startswith("## ")]
+    assert [line.removeprefix("## rdc ") for line in sections] == list(COMMANDS)
 
 
 def test_the_hooks_of_the_page_are_the_ones_of_the_project() -> None:
@@ -48,33 +49,14 @@ def test_the_hooks_of_the_page_are_the_ones_of_the_project() -> None:
     assert re.findall(r"- id: (\S+)", text("docs/how-to/project.md")) == hooks
 
 
-# --- The generated pages of the reference have all that they describe -------------------------------------------------
-
-
-def test_every_variable_in_the_code_is_listed() -> None:
+def test_every_variable_in_the_code_is_listed_with_a_line_of_meaning() -> None:
     unknown = {name: str(path.relative_to(ROOT)) for name, path in named().items() if name not in listed()}
     assert unknown == {}, "describe it in tools/reference/environment.py"
-
-
-def test_every_listed_variable_of_rdc_is_in_the_code() -> None:
-    ours = {name for name in listed() if "RDC_" in name}
-    assert ours - named().keys() == set()
+    assert {name for name in listed() if "RDC_" in name} - named().keys() == set()
     assert INTERNAL.isdisjoint({*OF_STEPS, *OF_PROGRAMS, *OF_RDC, *OF_WORKFLOWS})
-
-
-def test_every_variable_has_one_line_of_meaning() -> None:
-    meanings = [
-        *OF_RDC.values(),
-        *OF_PROGRAMS.values(),
-        *OF_WORKFLOWS.values(),
-        *(meaning for _, meaning in OF_STEPS.values()),
-    ]
+    meanings = [meaning for table in (OF_RDC, OF_PROGRAMS, OF_WORKFLOWS) for meaning in table.values()]
+    meanings += [meaning for _, meaning in OF_STEPS.values()]
     assert [text for text in meanings if not text.endswith(".") or "\n" in text] == []
-
-
-def test_the_page_of_commands_has_a_section_for_each() -> None:
-    page = (ROOT / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
-    assert [line.removeprefix("## rdc ") for line in page.splitlines() if line.startswith("## ")] == list(COMMANDS)
 
 
 def test_options_in_help_become_code() -> None:

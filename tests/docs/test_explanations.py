@@ -18,7 +18,6 @@ COMMAND = re.compile(r"run:? `?(rdc (?:fmt|build)[^`;,\n]*)|`(rdc fmt)` does")
 
 
 def prose(code: str) -> str:
-    """A page without its blocks."""
     return BLOCK.sub("", page(code))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -67,16 +68,7 @@ def run(folder: Path, *words: str, given: str = "", llm: str = "") -> tuple[int,
     return done.code, done.out + done.err
 
 
-@pytest.mark.parametrize("name", [WORKFLOW, PLAYBOOK])
-def test_the_first_document_is_in_its_normal_form(name: str, folder: Path) -> None:
-    assert call("check", "--strict", name, cwd=folder).code == 0
-    assert call("fmt", "--check", name, cwd=folder).code == 0
-
-
-# --- Agent workflows --------------------------------------------------------------------------------------------------
-
-
-def test_the_first_workflow_runs_with_an_agent(folder: Path) -> None:
+def test_the_first_workflow_runs_with_an_agent_and_without(folder: Path) -> None:
     example = (ROOT / "examples" / "workflows" / WORKFLOW).read_text(encoding="utf-8")
     assert (folder / WORKFLOW).read_text(encoding="utf-8") == example.partition("\n")[2]
     code, output = run(folder, *commands(WORKFLOWS)[1], llm=GOOD)
@@ -88,9 +80,7 @@ def test_the_first_workflow_runs_with_an_agent(folder: Path) -> None:
     place = f"Reports are in: {folder}/.rdc/first-note/reports"
     head, _, rest = re.sub("Reports are in: .*", place, shown).partition("What check said")
     assert prompt == head + rest.partition("AGAIN\n\n")[2].rstrip("\n")
-
-
-def test_the_first_workflow_runs_without_an_agent(folder: Path) -> None:
+    shutil.rmtree(folder / ".rdc")
     _, _, without, answer, resume, *_ = commands(WORKFLOWS)
     assert run(folder, *without)[0] == 75
     assert run(folder, *answer, given="A draft.\n")[0] == 0
@@ -130,20 +120,18 @@ def test_the_table_of_patterns_is_true(row: tuple[str, str], tmp_path: Path) -> 
         assert [word for word in candidates(step) if word not in ("TASK_DONE", "GOOD")] == words
 
 
-# --- Playbooks --------------------------------------------------------------------------------------------------------
-
-
-def test_the_first_playbook_runs_with_an_agent(folder: Path) -> None:
+def test_the_first_playbook_runs_with_an_agent_and_without(folder: Path) -> None:
     check, with_agent, answer, resume, *_ = commands(PLAYBOOKS)
     assert call(*check, cwd=folder).code == 0
+    for name in (WORKFLOW, PLAYBOOK):
+        assert call("check", "--strict", name, cwd=folder).code == 0
+        assert call("fmt", "--check", name, cwd=folder).code == 0
     assert run(folder, *with_agent, llm=LAST_LINE)[0] == 75
     assert run(folder, *answer)[0] == 0
     code, output = run(folder, *resume, llm=LAST_LINE)
     assert code == 0, output
     assert (folder / ".rdc" / "release-note" / "release-note.md").read_text().strip() == "Search is faster"
-
-
-def test_the_first_playbook_runs_without_an_agent(folder: Path) -> None:
+    shutil.rmtree(folder / ".rdc")
     *_, start, answer, resume = commands(PLAYBOOKS)
     assert run(folder, *start)[0] == 75
     assert run(folder, *answer, given="New: faster search\n")[0] == 0
@@ -168,9 +156,6 @@ def test_the_lists_of_playbooks_are_those_of_the_code() -> None:
     known = patterns()
     assert {word.split("(")[0][1:].upper() for word in shown} == set(DIRECTIVES)
     assert [word for word in shown if not any(known[kind].fullmatch(word) for kind in DIRECTIVES)] == []
-
-
-# --- Step specifications ----------------------------------------------------------------------------------------------
 
 
 def rows(begin: str, end: str) -> list[str]:

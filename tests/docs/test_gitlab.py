@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.support import warm
 from tests.support.cli import call
 from tests.support.node import MissingError, installed
 from tests.support.pages import Block, parts
@@ -25,7 +26,6 @@ mkdir -p "$folder" && tar -cf - --exclude=./.gitlab-ci-local --exclude=./.git . 
 
 
 def written(folder: Path) -> None:
-    """Write the files of the page, and the program."""
     folder.mkdir()
     blocks = [part for part in parts("docs/how-to/gitlab.md") if isinstance(part, Block) and part.title]
     for block in blocks:
@@ -70,30 +70,21 @@ def test_the_job_waits_for_a_reply_and_continues_with_it(tmp_path: Path) -> None
     assert "\nCOMPLETE\n" in (project / ".gitlab-ci-local" / "artifacts" / "deploy" / "status.txt").read_text()
 
 
-def script(project: Path, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the script of the job by bash, as the shell executor does."""
+def script(project: Path, folder: Path, **variables: str) -> tuple[int, str]:
     file = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
     given = {"PATH": os.environ["PATH"], "FOLDER": str(folder), "CI_PROJECT_DIR": str(project), "REPLY": ""}
-    return subprocess.run(
-        ["bash", "-ec", "\n".join(file["deploy"]["script"])],
-        cwd=project,
-        env={**given, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = warm.run(["bash", "-ec", "\n".join(file["deploy"]["script"])], cwd=project, env={**given, **variables})
+    return done.returncode, done.stderr.decode()
 
 
 def test_a_value_of_the_form_is_one_word_and_the_script_waits_and_continues(tmp_path: Path) -> None:
     written(project := tmp_path / "project")
     (shop := tmp_path / "shop").mkdir()
-    done = script(project, shop, VERSION="1.5 --state-dir /x; touch there")
-    assert done.returncode == 2
-    assert "doesn't match" in done.stderr or "version" in done.stderr
+    code, printed = script(project, shop, VERSION="1.5 --state-dir /x; touch there")
+    assert (code, "doesn't match" in printed or "version" in printed) == (2, True)
     assert not list(tmp_path.rglob("there"))
-    first = script(project, shop, VERSION="1.5")
-    assert first.returncode == 75
-    assert "WAITING 2 Is the build good?" in first.stderr
+    code, printed = script(project, shop, VERSION="1.5")
+    assert (code, "WAITING 2 Is the build good?" in printed) == (75, True)
     assert not (shop / "live.txt").exists()
-    assert "rdc: COMPLETE" in script(project, shop, REPLY="yes").stderr
+    assert "rdc: COMPLETE" in script(project, shop, REPLY="yes")[1]
     assert (shop / "live.txt").read_text() == "shop 1.5\n"

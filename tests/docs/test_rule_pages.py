@@ -29,7 +29,6 @@ COPIED = re.compile(r"^\| (?:\w+ )?\| `(.+?)`[^|]* \| `(\S+)` \|$", re.MULTILINE
 
 @pytest.fixture(scope="module")
 def deploy(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """The program of the page's runbook, with its rules."""
     folder = tmp_path_factory.mktemp("page")
     name, written = titled(f"{DOCUMENT} from {PAGE}")
     (folder / name).write_text(written, encoding="utf-8")
@@ -66,12 +65,6 @@ def breach(rule: Rule, happened: list[Event]) -> int | None:
 PICTURES = SENTENCE.findall(text(PAGE))
 
 
-def test_each_sentence_has_a_picture() -> None:
-    forms = [re.sub(r"\b(?:\d+|[A-Z]\w*)\b", "", sentence).split() for sentence, _ in PICTURES]
-    words = {word for form in forms for word in form}
-    assert {"before", "again", "no", "always", "most"} <= words
-
-
 @pytest.mark.parametrize(("sentence", "picture"), PICTURES, ids=[sentence for sentence, _ in PICTURES])
 def test_a_pictured_run_respects_or_breaks_the_rule(deploy: Program, sentence: str, picture: str) -> None:
     (rule,) = [rule for rule in deploy.rules if rule.sentence == sentence]
@@ -82,11 +75,13 @@ def test_a_pictured_run_respects_or_breaks_the_rule(deploy: Program, sentence: s
     assert re.findall(r"style (\w\d)", picture) == [last[:2]]
 
 
-def test_the_picture_of_the_broken_rule_is_current(tmp_path: Path) -> None:
+def test_each_sentence_has_a_picture_and_that_of_the_broken_rule_is_current(tmp_path: Path) -> None:
     name, written = titled(f"{DOCUMENT} from {PAGE}")
     (tmp_path / name).write_text(re.sub("^- NO: .*", "- NO: GOTO 3", written, flags=re.MULTILINE), encoding="utf-8")
     words = ("--rule", "approved", "--no-legend", "--format", "mermaid", "-o", "-")
     drawn = call("graph", name, *words, cwd=tmp_path).out
+    forms = [re.sub(r"\b(?:\d+|[A-Z]\w*)\b", "", sentence).split() for sentence, _ in PICTURES]
+    assert {"before", "again", "no", "always", "most"} <= {word for form in forms for word in form}
     expected = "".join(line for line in drawn.splitlines(keepends=True) if not line.lstrip().startswith("%%"))
     assert expected in [block.text for block in blocks(PAGE) if block.kind == "mermaid"]
 
@@ -94,12 +89,9 @@ def test_the_picture_of_the_broken_rule_is_current(tmp_path: Path) -> None:
 RULES = COPIED.findall(text(PAGE))
 
 
-def test_there_are_ten_rules_to_copy() -> None:
-    assert len(RULES) == 10
-
-
 @pytest.mark.parametrize(("rule", "document"), RULES, ids=[rule for rule, _ in RULES])
 def test_a_rule_to_copy_holds_for_its_example(tmp_path: Path, rule: str, document: str) -> None:
+    assert len(RULES) == 10
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shared = f'[[rule]]\nname = "copied"\nrule = {json.dumps(rule)}\nfor = {json.dumps(f"examples/{document}")}\n'
     (tmp_path / "rdc.toml").write_text(shared, encoding="utf-8")

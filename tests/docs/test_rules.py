@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from compiler.diagnostics.model import CODES
 from tests.conftest import ROOT
 from tools.reference.rules import FORMATS, RUNTIME
@@ -55,28 +53,28 @@ def in_code(*folders: str) -> dict[str, Path]:
 
 
 def on_pages() -> set[str]:
-    """The numbers that a page explains."""
     programs = (ROOT / "docs" / "reference" / "program-rules.md").read_text(encoding="utf-8")
     return {*RULES, *re.findall(r"\bI\d+\b", programs)}
 
 
-def test_every_rule_in_the_code_is_on_a_page() -> None:
+def test_every_rule_in_the_code_is_on_a_page_and_the_other_way_around() -> None:
+    assert on_pages() - in_code(*PRODUCT, "tests").keys() == set()
+    assert {known.rule for known in CODES.values()} - on_pages() <= {"architecture"}
     unknown = {number: str(path) for number, path in in_code(*PRODUCT, "tests").items() if number not in on_pages()}
     assert unknown == {}, "describe it in tools/reference/rules.py"
 
 
-def test_every_rule_on_a_page_is_in_the_code() -> None:
-    assert on_pages() - in_code(*PRODUCT, "tests").keys() == set()
-
-
-def test_every_rule_has_one_number_and_one_line() -> None:
+def test_every_rule_has_one_number_and_one_line_and_no_number_is_of_another_kind() -> None:
     meanings = [text for sections in (FORMATS, RUNTIME) for rules in sections.values() for text in rules.values()]
     assert [number for number, times in Counter(RULES).items() if times > 1] == []
     assert [text for text in meanings if not text.endswith(".") or "\n" in text] == []
-
-
-def test_every_diagnostic_has_a_rule_of_a_page() -> None:
-    assert {known.rule for known in CODES.values()} - on_pages() <= {"architecture"}
+    lines = (
+        f"{path.relative_to(ROOT)}:{at}: {line.strip()}"
+        for path in files(*PRODUCT, "tests")
+        for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if GONE.search(line)
+    )
+    assert list(lines) == [], "use words"
 
 
 def test_the_product_cites_a_rule_only_where_it_implements_it() -> None:
@@ -84,14 +82,3 @@ def test_the_product_cites_a_rule_only_where_it_implements_it() -> None:
     texts = (path.read_text(encoding="utf-8") for path in files(*PRODUCT) if path != model)
     times = Counter(match["first"] for text in texts for match in CITED.finditer(text) if match["first"][0] != "I")
     assert {number: count for number, count in times.items() if count > MOST} == {}
-
-
-@pytest.mark.parametrize("folder", [*PRODUCT, "tests"])
-def test_no_number_is_of_another_kind(folder: str) -> None:
-    lines = (
-        f"{path.relative_to(ROOT)}:{at}: {line.strip()}"
-        for path in files(folder)
-        for at, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if GONE.search(line)
-    )
-    assert list(lines) == [], "use words"

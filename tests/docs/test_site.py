@@ -79,12 +79,7 @@ def test_nothing_is_loaded_from_another_host(site: Path, pages: Pages) -> None:
     assert [path.name for path in sheets if ADDRESS.search(path.read_text(encoding="utf-8"))] == []
 
 
-def test_every_diagnostic_has_a_page(site: Path, pages: Pages) -> None:
-    assert {f"diagnostics/{code}.html" for code in CODES} <= pages.keys()
-    assert CODES["RD113"].name in (site / "diagnostics" / "RD113.html").read_text(encoding="utf-8")
-
-
-def test_every_page_is_reached_by_the_navigation(site: Path, pages: Pages) -> None:
+def test_every_page_is_reached_by_the_navigation_and_the_search(site: Path, pages: Pages) -> None:
     reached, left = set(), ["index.html"]
     while left:
         name = left.pop()
@@ -92,12 +87,10 @@ def test_every_page_is_reached_by_the_navigation(site: Path, pages: Pages) -> No
             reached.add(name)
             left += [resolved(site, name, link)[0] for link in pages[name].navigation if is_internal(link)]
     assert pages.keys() - reached - {"404.html"} == set()
-
-
-def test_the_search_knows_every_page(site: Path, pages: Pages) -> None:
+    assert {f"diagnostics/{code}.html" for code in CODES} <= pages.keys()
+    assert CODES["RD113"].name in (site / "diagnostics" / "RD113.html").read_text(encoding="utf-8")
     data = json.loads((site / "search.json").read_text(encoding="utf-8"))
-    found = {item["location"].partition("#")[0] for item in data["items"]}
-    assert pages.keys() - {"404.html"} <= found
+    assert pages.keys() - {"404.html"} <= {item["location"].partition("#")[0] for item in data["items"]}
     assert (site / "search.js").is_file()  # for pages that are opened as files
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,26 +43,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("extension")
     aliases = [f"--alias:vscode={STAND_INS}/vscode.mjs", f"--alias:vscode-languageclient/node={STAND_INS}/client.mjs"]
     esbuild = program.parent / "node_modules" / ".bin" / "esbuild"
-    words = [
-        "extension.mjs",
-        "--bundle",
-        "--platform=node",
-        "--format=cjs",
-        *aliases,
-        f"--outfile={folder}/extension.cjs",
-    ]
-    subprocess.run([str(esbuild), *words, "--log-level=warning"], cwd=program, check=True)
+    words = ["extension.mjs", "--bundle", "--platform=node", "--format=cjs", f"--outfile={folder}/extension.cjs"]
+    subprocess.run([str(esbuild), *words, *aliases, "--log-level=warning"], cwd=program, check=True)
     return folder
 
 
 def run(folder: Path, **script: Any) -> Done:
     words = ["node", str(STAND_INS / "main.mjs"), json.dumps(script)]
     done = subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True)
-    return [(name, value) for name, value in map(_pair, json.loads(done.stdout)) if name != "match"]
-
-
-def _pair(one: Sequence[Any]) -> tuple[str, Any]:
-    return one[0], one[1] if len(one) > 1 else None
+    return [(name, rest[0] if rest else None) for name, *rest in json.loads(done.stdout) if name != "match"]
 
 
 def names(done: Done) -> list[str]:
@@ -70,28 +59,23 @@ def names(done: Done) -> list[str]:
 
 
 def expanded(pattern: str) -> list[str]:
-    """The patterns of a pattern with braces."""
     before, brace, rest = pattern.partition("{")
     inside, _, after = rest.partition("}")
     return [before + one + after for one in inside.split(",")] if brace else [pattern]
 
 
-def test_the_selector_has_the_files_of_all_formats(built: Path) -> None:
-    (_, client), *_ = run(built, documents=[OURS])
-    selector: list[Mapping[str, str]] = client["options"]["documentSelector"]
-    assert {one["scheme"] for one in selector} == {"file"}
-    patterns = {each for one in selector for each in expanded(one["pattern"])}
-    suffixes = {f"**/*{suffix}" for form in FRONT_ENDS.values() for suffix in form.suffixes}
-    others = {f"**/{name}" for form in FRONT_ENDS.values() for name in (*form.names, CONFIGURATION)}
-    assert patterns == suffixes | others
-    assert not is_matched("docs/README.md", tuple(patterns))
-
-
-def test_the_server_starts_with_the_first_of_our_documents(built: Path) -> None:
+def test_the_server_starts_with_the_first_of_our_documents_and_has_all_formats(built: Path) -> None:
     assert names(run(built, documents=[OTHER], steps=[["open", OTHER]])) == []
     done = run(built, documents=[OTHER], steps=[["open", OURS], ["open", OURS]])
     assert names(done) == ["client", "start", "stop"]
     assert done[0][1]["server"] == {"command": "rdc", "args": ["lsp"]}
+    selector: list[Mapping[str, str]] = done[0][1]["options"]["documentSelector"]
+    assert {one["scheme"] for one in selector} == {"file"}
+    patterns = {each for one in selector for each in expanded(one["pattern"])}
+    suffixes = {f"**/*{suffix}" for form in FRONT_ENDS.values() for suffix in form.suffixes}
+    others = {f"**/{name}" for form in FRONT_ENDS.values() for name in (*form.names, CONFIGURATION)}
+    assert patterns == suffixes | others, "the files of all formats"
+    assert not is_matched("docs/README.md", tuple(patterns))
 
 
 def test_another_path_restarts_the_server(built: Path) -> None:

@@ -52,7 +52,6 @@ OPTIONS: tuple[tuple[str, dict[str, object]], ...] = (
 
 
 def parts(data: bytes, count: int) -> list[bytes]:
-    """The parts of an input, as many as are wanted."""
     found = data.split(SEPARATOR, count - 1)
     return found + [b""] * (count - len(found))
 
@@ -67,7 +66,6 @@ def folder_with(**files: bytes) -> Iterator[Path]:
 
 
 def compiled(path: str) -> Compilation:
-    """What becomes of a document in the current folder."""
     return compile_file(path, Settings("rundown"))
 
 
@@ -152,7 +150,6 @@ def journal(data: bytes) -> None:
 
 
 def answers(data: bytes) -> None:
-    """A file of answers."""
     steps = {"1": {"task": "ask"}, "{N}.{n}": {"task": "ask"}, "2": {"task": "shell"}}
     with folder_with(answers=data), suppress(UsageError):
         left = read_answers("answers", read_text("answers"), steps)
@@ -203,16 +200,10 @@ class Entry(NamedTuple):
 _SEPARATED = (*FRAGMENTS, "%%%", "%%%\n# Other\n\n## 1. Do\n\n- PASS: STOP")
 _OPTIONS = (
     *("[github]", "[[github.setup]]", "[dot]", "[mermaid]", "[make]", "[nothing]", 'transitions = "after-header"'),
-    *(
-        'prompts = "environment"',
-        'agent = "ask"',
-        'on = "push"',
-        "env = {A = 1}",
-        'secrets = ["A", "B"]',
-        "summary = 0",
-    ),
-    *('run = "true"', 'uses = "a/b@c"', 'theme = "dark"', 'link-base = "x://y"', "timeout-minutes = 0", '"" = 1'),
-    *("---\nrdc:\n  github:\n    prompts: agent\n---", "---\nrdc: {github: {on: {push: {branches: [a]}}}}\n---"),
+    *('prompts = "environment"', 'agent = "ask"', 'on = "push"', "env = {A = 1}", 'secrets = ["A", "B"]'),
+    *("summary = 0", 'run = "true"', 'uses = "a/b@c"', 'theme = "dark"', 'link-base = "x://y"', "timeout-minutes = 0"),
+    *('"" = 1', "---\nrdc:\n  github:\n    prompts: agent\n---"),
+    "---\nrdc: {github: {on: {push: {branches: [a]}}}}\n---",
 )
 _RECORDS = (
     '{"n":0,"kind":"begin","format":1,"node":"1","condition":"running","registers":{"r":1},"program":"p","name":"x",\
@@ -225,19 +216,8 @@ _RECORDS = (
 _YAML = (
     *("scenarios:", "  good:", "    commands:", "      - rd run x", "    result: COMPLETE", "    description: a"),
     *("a: &a [1]", "b: *a", "<<: *a", "? [x]", ": y", "c: !!float x", "d: 2001-01-01", "e: |", "f: >-", "- x"),
-    *(
-        "!!python/none x",
-        "g: 0x_",
-        "h: 1:2",
-        "{a: b}",
-        '"\\ud800": x',
-        "~: ~",
-        "? ",
-        "k: .inf",
-        "%YAML 9.9",
-        "---",
-        "...",
-    ),
+    *("!!python/none x", "g: 0x_", "h: 1:2", "{a: b}", '"\\ud800": x', "~: ~", "? ", "k: .inf", "%YAML 9.9"),
+    *("---", "..."),
 )
 _LINES = (
     *("1. Title", "{N}. Item", "1.2 Part", "{N}.{n} x", "Name.1", "PASS: CONTINUE", "FAIL ANY: RETRY 2 GOTO A.1"),

@@ -35,7 +35,6 @@ def main(names: list[str]) -> int:
 
 
 def git(*words: str) -> None:
-    """Run git in the project."""
     subprocess.run(["git", *words], cwd=ROOT, check=True)
 
 

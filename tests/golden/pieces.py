@@ -53,7 +53,6 @@ class Shared:
 
 
 def hashed(text: str) -> str:
-    """Return the number of lines of a text and its hash."""
     return f"{len(text.splitlines()):5} lines, sha256 {hashlib.sha256(text.encode()).hexdigest()}"
 
 

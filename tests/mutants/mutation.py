@@ -17,18 +17,8 @@ PATTERNS = (
 )
 """The modules that make or change programs. Programs as JSON are read, not lowered."""
 
-_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
+_PAIRS = ((ast.Eq, ast.NotEq), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.In, ast.NotIn), (ast.Is, ast.IsNot))
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 Change = Callable[[], None]
 
 
@@ -42,7 +32,6 @@ class Mutant(NamedTuple):
 
 
 def mutants() -> list[Mutant]:
-    """Every mutant of every module, in order."""
     found = []
     for path in sorted(path for pattern in PATTERNS for path in ROOT.glob(pattern)):
         if path.parent.name == "json":
@@ -54,7 +43,6 @@ def mutants() -> list[Mutant]:
 
 
 def mutated(source: str, number: int) -> ast.Module:
-    """The tree of a module with one change."""
     tree = ast.parse(source)
     for at, (_, _, change) in enumerate(_changes(tree)):
         if at == number:

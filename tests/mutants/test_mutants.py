@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.mutants.mutation import Mutant, mutants
+from tests.mutants.mutation import mutants
 from tests.mutants.trial import CLASSES, Seen, baseline, verdict
 
 pytestmark = pytest.mark.process
@@ -29,9 +29,6 @@ def test_every_mutant_gets_a_verdict(expected: Seen) -> None:
 @pytest.mark.soak
 def test_the_verifier_notices_a_pass_that_forgets_where_a_jump_leads(expected: Seen) -> None:
     """Nodes that only a jump or an edge reaches are removed."""
-    dropped = _of("compiler.passes.remove_unreachable", "dropped statement")
+    wanted = ("compiler.passes.remove_unreachable", "dropped statement")
+    dropped = [mutant for mutant in mutants() if (mutant.module, mutant.what) == wanted]
     assert any(verdict(mutant, expected)[0] == "verifier" for mutant in dropped)
-
-
-def _of(module: str, what: str) -> list[Mutant]:
-    return [mutant for mutant in mutants() if (mutant.module, mutant.what) == (module, what)]

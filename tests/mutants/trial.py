@@ -18,24 +18,11 @@ from tests.conftest import ROOT
 from tests.mutants.mutation import Mutant, mutated
 
 EXAMPLES = (
-    "canary-rollout.runbook.md",
-    "code-review.runbook.md",
-    "database-migration.runbook.md",
-    "flaky-test.runbook.md",
-    "incident-response.runbook.md",
-    "preflight-checks.runbook.md",
-    "release.runbook.md",
-    "update-hosts.runbook.md",
-    "playbooks/change-review.playbook.md",
-    "playbooks/issue-triage.playbook.md",
-    "playbooks/metrics-report.playbook.md",
-    "playbooks/support-reply.playbook.md",
-    "workflows/dependency-update.workflow.yaml",
-    "workflows/plan-and-build.workflow.yaml",
-    "workflows/security-audit.workflow.yaml",
-    "specifications/checked-code.stepspec.yaml",
-    "specifications/plan-product.stepspec.yaml",
-    "specifications/publish-notes.stepspec.yaml",
+    *(f"{name}.runbook.md" for name in ("canary-rollout", "code-review", "database-migration", "flaky-test")),
+    *(f"{name}.runbook.md" for name in ("incident-response", "preflight-checks", "release", "update-hosts")),
+    *(f"playbooks/{name}.playbook.md" for name in ("change-review", "issue-triage", "metrics-report", "support-reply")),
+    *(f"workflows/{name}.workflow.yaml" for name in ("dependency-update", "plan-and-build", "security-audit")),
+    *(f"specifications/{name}.stepspec.yaml" for name in ("checked-code", "plan-product", "publish-notes")),
 )
 SECONDS = 20
 """For all examples of a mutant."""
@@ -141,7 +128,6 @@ class _Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.util.spec_from_file_location(name, file, loader=self, submodule_search_locations=places)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the changed source."""
         assert module.__file__
         tree: ast.Module = mutated(Path(module.__file__).read_text(encoding="utf-8"), self.mutant.number)
         exec(compile(tree, module.__file__, "exec"), module.__dict__)

@@ -47,7 +47,6 @@ def forked_targets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def render() -> Callable[[str, str], bytes]:
-    """Draws each picture once."""
     return cache(graphviz.render)
 
 

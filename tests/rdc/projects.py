@@ -23,26 +23,21 @@ class Project:
         self.write("rdc.toml", configuration)
 
     def write(self, path: str, text: str) -> Path:
-        """Write a file."""
         place = self.root / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
         return place
 
     def runbook(self, name: str, word: str = "go") -> Path:
-        """Write a runbook with one command."""
         return self.write(f"docs/{name}.runbook.md", RUNBOOK.format(name.title(), word))
 
     def build(self, *words: str, below: str = ".") -> Result:
-        """Run `rdc build`."""
         return call("build", *words, cwd=self.root / below)
 
     def text(self, path: str) -> str:
-        """What is in a file."""
         return (self.root / path).read_text(encoding="utf-8")
 
     def workflow(self, name: str) -> Path:
-        """The workflow of a document."""
         return self.root / ".github" / "workflows" / f"{name}.yml"
 
     def files(self) -> dict[str, bytes]:
@@ -52,3 +47,11 @@ class Project:
             for place in sorted(self.root.rglob("*"))
             if place.is_file() and ".rdc_cache" not in place.parts and "docs" not in place.parts
         }
+
+
+def shop(folder: Path) -> Project:
+    """A project with two runbooks."""
+    made = Project(folder / "shop")
+    for name in ("build", "deploy"):
+        made.runbook(name)
+    return made

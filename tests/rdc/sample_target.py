@@ -85,7 +85,6 @@ class PairBackend(Backend[PairOptions]):
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS})
 
     def render(self, program: Program, options: PairOptions) -> Emission:
-        """The script names its companions as the options do."""
         head = f"#!/bin/sh\n# {MARK}\n# {program.title}\n"
         here = 'cd -- "$(dirname -- "$0")" || exit'
         companions = []

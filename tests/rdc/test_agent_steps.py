@@ -45,7 +45,12 @@ def test_scenarios_mock_the_agent_on_targets(folder: Path) -> None:
     assert "FAILED" not in result.out
 
 
-def test_drafts_name_a_step_once(folder: Path) -> None:
+def test_drafts_traces_and_differences_show_the_agent(folder: Path) -> None:
+    trace = call("trace", "fix.runbook.md", "--outcomes", "1=fail,pass", cwd=folder)
+    assert [line.split()[0] for line in trace.out.splitlines()[:4]] == ["1/do", "1", "1/do", "1"]
+    (folder / "plain.runbook.md").write_text(FIX.replace('{"1": {by: agent}}', "{}"), encoding="utf-8")
+    assert "+ 1/do Write a greeting" in call("diff", "plain.runbook.md", "fix.runbook.md", cwd=folder).out
+    assert call("fmt", "--check", "fix.runbook.md", cwd=folder).code == 0
     (folder / "fix.runbook.md").write_text(FIX.replace("scenarios:", "others:"), encoding="utf-8")
     assert call("test", "--init", "fix.runbook.md", cwd=folder).code == 0
     written = (folder / "fix.scenarios.yaml").read_text(encoding="utf-8")
@@ -60,17 +65,5 @@ def test_a_run_calls_the_agent_before_each_check(folder: Path) -> None:
     assert result.code == 0, result.err
     assert (folder / "prompt").read_text(encoding="utf-8") == "Write a greeting\n\nWrite hello."
     shown = [line.split("] ")[1] for line in (result.out + result.err).splitlines() if line.startswith("[")]
-    assert shown == [
-        "1/do Write a greeting",
-        "1 Write a greeting",
-        "1/do Write a greeting - attempt 2",
-        "1 Write a greeting - attempt 2",
-    ]
-
-
-def test_traces_and_differences_show_the_agent(folder: Path) -> None:
-    trace = call("trace", "fix.runbook.md", "--outcomes", "1=fail,pass", cwd=folder)
-    assert [line.split()[0] for line in trace.out.splitlines()[:4]] == ["1/do", "1", "1/do", "1"]
-    (folder / "plain.runbook.md").write_text(FIX.replace('{"1": {by: agent}}', "{}"), encoding="utf-8")
-    assert "+ 1/do Write a greeting" in call("diff", "plain.runbook.md", "fix.runbook.md", cwd=folder).out
-    assert call("fmt", "--check", "fix.runbook.md", cwd=folder).code == 0
+    first = ["1/do Write a greeting", "1 Write a greeting"]
+    assert shown == [*first, *(f"{line} - attempt 2" for line in first)]

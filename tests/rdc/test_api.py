@@ -35,7 +35,6 @@ echo done > announced
 ```
 - PASS: COMPLETE "Version 1.5.0 is live"
 """
-WITH_INPUT = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n" + GOOD
 UNKNOWN_OPTION = "---\nrdc:\n  github:\n    runs-onto: ubuntu-24.04\n---\n\n" + GOOD
 INCLUDING = "# Outer\n\n## 1. Inner\n\n- inner.runbook.md\n"
 
@@ -57,7 +56,6 @@ except KeyboardInterrupt:
 
 
 def codes(found: api.Checked | api.Compiled | api.Project) -> list[tuple[str, int]]:
-    """The codes of diagnostics with their lines."""
     return [(one.code, one.span.line if one.span else 0) for one in found.diagnostics]
 
 
@@ -72,7 +70,6 @@ def error_of(function: Callable[[], object]) -> api.Error:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait for another process, at most a minute."""
     end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
@@ -81,13 +78,9 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty project, as the current folder."""
     (tmp_path / "rdc.toml").touch()
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-# --- Documents --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("real_starts")
@@ -96,14 +89,6 @@ def test_the_import_is_cheap_and_silent(tmp_path: Path) -> None:
         [sys.executable, "-c", LIGHT], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == ("[]\n", "")
-
-
-def test_check_returns_a_valid_document(here: Path) -> None:
-    document(here, "deploy.runbook.md", GOOD)
-    checked = api.check("deploy.runbook.md")
-    assert (checked.ok, checked.path, checked.format) == (True, "deploy.runbook.md", "rundown")
-    assert checked.program is not None
-    assert checked.program.title == "Deploy"
 
 
 def test_check_returns_errors_with_their_places(here: Path) -> None:
@@ -116,13 +101,10 @@ def test_check_returns_errors_with_their_places(here: Path) -> None:
     assert found.help == "the steps are 1"
 
 
-def test_a_missing_document_is_a_diagnostic(here: Path) -> None:
-    assert codes(api.check("deploy.runbook.md")) == [("RD001", 0)]
-
-
-@pytest.mark.parametrize("text", [GOOD, UNKNOWN_TARGET, UNKNOWN_OPTION, "no runbook"])
-def test_check_finds_what_the_command_finds(here: Path, text: str) -> None:
-    document(here, "deploy.runbook.md", text)
+@pytest.mark.parametrize("text", [GOOD, UNKNOWN_TARGET, UNKNOWN_OPTION, "no runbook", None])
+def test_check_finds_what_the_command_finds(here: Path, text: str | None) -> None:
+    if text is not None:
+        document(here, "deploy.runbook.md", text)
     shown = json.loads(call("check", "--format", "json", "deploy.runbook.md", cwd=here).out)["diagnostics"]
     found = api.check("deploy.runbook.md").diagnostics
     assert [(one.code, one.path, one.message, one.help) for one in found] == [
@@ -130,20 +112,13 @@ def test_check_finds_what_the_command_finds(here: Path, text: str) -> None:
     ]
 
 
-def test_check_finds_wrong_options_of_targets(here: Path) -> None:
-    assert codes(api.check("a.runbook.md", unsaved={"a.runbook.md": UNKNOWN_OPTION})) == [("RD013", 4)]
-
-
-def test_a_document_in_memory_needs_no_file(here: Path) -> None:
-    checked = api.check("new.runbook.md", unsaved={"new.runbook.md": UNKNOWN_TARGET})
-    assert codes(checked) == [("RD201", 9)]
-    assert [path.name for path in here.iterdir()] == ["rdc.toml"]
-
-
 def test_unsaved_texts_replace_documents_and_what_they_include(here: Path) -> None:
     document(here, "outer.runbook.md", INCLUDING)
     document(here, "inner.runbook.md", GOOD)
-    assert api.check("outer.runbook.md").ok
+    checked = api.check("outer.runbook.md")
+    assert (checked.ok, checked.path, checked.format) == (True, "outer.runbook.md", "rundown")
+    assert checked.program
+    assert checked.program.title == "Outer"
     changed = api.check("outer.runbook.md", unsaved={str(here / "inner.runbook.md"): UNKNOWN_TARGET})
     assert [(one.code, one.path) for one in changed.diagnostics] == [("RD201", "inner.runbook.md")]
     assert api.check("outer.runbook.md", unsaved={"other.runbook.md": UNKNOWN_TARGET}).ok
@@ -158,11 +133,6 @@ def test_an_included_document_may_exist_only_in_memory(here: Path) -> None:
     assert found.help == "did you mean `docs/outer.runbook.md`?"
 
 
-def test_the_unsaved_configuration_of_a_project_counts(here: Path) -> None:
-    document(here, "deploy.runbook.md", GOOD)
-    assert codes(api.check("deploy.runbook.md", unsaved={"rdc.toml": "transitions = 3\n"})) == [("RD501", 1)]
-
-
 def test_settings_are_those_of_the_command_line(here: Path) -> None:
     document(here, "page.md", GOOD)
     document(here, "outer.runbook.md", INCLUDING)
@@ -170,11 +140,8 @@ def test_settings_are_those_of_the_command_line(here: Path) -> None:
     assert api.check("page.md", api.Settings(front_end="rundown", options={"transitions": "after-header"})).ok
     assert not api.check("outer.runbook.md").ok
     assert api.check("outer.runbook.md", api.Settings(link=False)).ok
-
-
-def test_a_format_has_the_name_that_the_command_line_accepts(here: Path) -> None:
-    checked = api.check("a.yaml", api.Settings(front_end="agent-workflow"), unsaved={"a.yaml": "name: a\nsteps: []\n"})
-    assert checked.format == "agent_workflow"
+    settings = api.Settings(front_end="agent-workflow")
+    assert api.check("a.yaml", settings, unsaved={"a.yaml": "name: a\nsteps: []\n"}).format == "agent_workflow"
 
 
 @pytest.mark.parametrize(
@@ -189,9 +156,6 @@ def test_wrong_settings_are_an_error(here: Path, settings: api.Settings, code: s
     error = error_of(lambda: api.check("deploy.runbook.md", settings))
     assert error.code == code
     assert error.message.startswith(message)
-
-
-# --- Output -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("target", "out"), [("python", "deploy.py"), ("github", ".github/workflows/deploy.yml")])
@@ -212,15 +176,13 @@ def test_compile_returns_the_files_that_the_command_writes(here: Path, target: s
     assert {file.path for file in compiled.files} == left - {"deploy.runbook.md", "rdc.toml"}
 
 
-def test_by_default_the_output_belongs_beside_the_document(here: Path) -> None:
-    compiled = api.compile("docs/new.runbook.md", "mermaid", unsaved={"docs/new.runbook.md": GOOD})
-    assert [file.path for file in compiled.files] == ["docs/new.mmd"]
-    assert not (here / "docs").exists()
-
-
 def test_a_document_with_errors_has_no_output(here: Path) -> None:
-    compiled = api.compile("a.runbook.md", "python", unsaved={"a.runbook.md": UNKNOWN_TARGET})
+    texts = {"a.runbook.md": UNKNOWN_TARGET, "docs/new.runbook.md": GOOD}
+    compiled = api.compile("a.runbook.md", "python", unsaved=texts)
     assert (compiled.ok, compiled.files, codes(compiled)) == (False, (), [("RD201", 9)])
+    compiled = api.compile("docs/new.runbook.md", "mermaid", unsaved=texts)
+    assert [file.path for file in compiled.files] == ["docs/new.mmd"], "by default, it belongs beside the document"
+    assert [path.name for path in here.iterdir()] == ["rdc.toml"]
 
 
 def test_two_outputs_in_one_place_are_a_diagnostic(here: Path) -> None:
@@ -248,10 +210,7 @@ def test_a_wrong_target_or_option_is_an_error(
     assert (error.code, error.help) == (code, remedy)
 
 
-# --- Projects ---------------------------------------------------------------------------------------------------------
-
-
-def test_a_project_lists_its_documents(here: Path) -> None:
+def test_a_project_lists_its_documents_and_errors_in_its_configuration(here: Path) -> None:
     (here / "rdc.toml").write_text(
         '[project]\nname = "shop"\n\n[[build]]\nsource = "notes/*.md"\nto = "python"\n', "utf-8"
     )
@@ -263,21 +222,12 @@ def test_a_project_lists_its_documents(here: Path) -> None:
     with chdir(here / "docs"):
         inner = api.open_project("a.playbook.md")
     assert (inner.root, inner.documents) == (project.root, ("../b.runbook.md", "../notes/c.md", "a.playbook.md"))
-
-
-def test_errors_in_the_configuration_are_diagnostics(here: Path) -> None:
+    assert codes(api.check("b.runbook.md", unsaved={"rdc.toml": "transitions = 3\n"})) == [("RD501", 1)]
     (here / "rdc.toml").write_text('nmae = "shop"\n\n[[build]]\nsource = "*.md"\nto = "pyton"\n', "utf-8")
     project = api.open_project()
     assert codes(project) == [("RD501", 1), ("RD501", 5)]
     assert list(project.sources) == ["rdc.toml"]
-
-
-def test_a_folder_that_cannot_be_read_is_an_error(here: Path) -> None:
     assert error_of(lambda: api.open_project("/nonexistent/deploy.runbook.md")).code == "unreadable-folder"
-    assert error_of(lambda: api.runs("missing")).code == "unreadable-folder"
-
-
-# --- Runs -------------------------------------------------------------------------------------------------------------
 
 
 def test_items_of_a_checklist_are_answered_one_by_one(here: Path) -> None:
@@ -394,25 +344,25 @@ def test_a_new_run_takes_inputs_and_an_unfinished_one_keeps_them(here: Path) -> 
     assert waiting.question == "Restart web=1?"
     again = error_of(lambda: api.start("restart.runbook.md", inputs={"HOST": "web-2"}))
     assert again.code == "unfinished-run"
+    run = api.open_run("restart.runbook.md", name="b", inputs={"HOST": "@restart.runbook.md"})
+    assert run.current is not None
+    assert run.current.title == "Restart @restart.runbook.md?", "an input names no file"
+    assert error_of(lambda: api.open_run("a.runbook.md", inputs={"HOST=x": "y"})).code == "invalid-option"
 
 
-def test_a_document_with_errors_does_not_start(here: Path) -> None:
+def test_a_document_with_errors_does_not_start_and_a_damaged_journal_cannot_be_read(here: Path) -> None:
     document(here, "deploy.runbook.md", UNKNOWN_TARGET)
     error = error_of(lambda: api.start("deploy.runbook.md"))
     assert (error.code, error.message) == ("invalid-document", "deploy.runbook.md:9: there is no step `9`")
     assert error_of(lambda: api.start("deploy.runbook.md", folder="missing")).code == "not-started"
     assert error_of(lambda: api.start("deploy.runbook.md", options=["--as", "a"])).code == "invalid-option"
     assert api.runs() == ()
-
-
-def test_a_damaged_journal_is_a_run_that_cannot_be_read(here: Path) -> None:
+    assert error_of(lambda: api.runs("missing")).code == "unreadable-folder"
     document(here, ".rdc/bad/journal", "nothing")
     (run,) = api.runs()
     assert (run.name, run.state) == ("bad", "unreadable")
     assert ".rdc/bad/journal" in run.message
 
-
-# --- One step at a time -----------------------------------------------------------------------------------------------
 
 TOOL = """name: numbers
 steps:
@@ -438,6 +388,11 @@ def test_steps_run_one_by_one_where_the_run_is(here: Path) -> None:
     late = error_of(lambda: api.step(run, run.at))
     place = "the run is at 1:2 Does the site work?"
     assert (late.code, late.message, late.help) == ("refused", "0:1 is not the current step", place)
+    process = api.start_step(run)
+    process.process.wait(60)
+    end = process.ended()
+    assert end is not None
+    assert error_of(lambda: api.check_end(end, "deploy.runbook.md")).message == "0:1 is not the current step"
     assert error_of(lambda: api.answer(first, "yes", at="1:3")).message == "1:3 is not the current step"
     answered = api.answer(first, "yes", at=first.at, by="bob")
     assert (answered.state, answered.at, answered.finished[-1].by) == ("ready", "2:3", "bob")
@@ -483,18 +438,6 @@ def test_a_step_that_takes_long_can_be_watched_and_interrupted(here: Path) -> No
     assert (decided.state, decided.finished[0].by) == ("waiting", "ann")
 
 
-def test_a_step_that_was_refused_raises_its_reason(here: Path) -> None:
-    document(here, "deploy.runbook.md", ASKING.format(command="true"))
-    run = api.open_run("deploy.runbook.md")
-    api.step(run, run.at)
-    process = api.start_step(run)
-    process.process.wait(60)
-    ended = process.ended()
-    assert ended is not None
-    refused = error_of(lambda: api.check_end(ended, "deploy.runbook.md"))
-    assert (refused.code, refused.message) == ("refused", "0:1 is not the current step")
-
-
 def test_a_person_at_a_terminal_is_not_interrupted(here: Path) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="touch started; sleep 60"))
     words = [sys.executable, "-m", "rdc", "run", "deploy.runbook.md"]
@@ -508,29 +451,16 @@ def test_a_person_at_a_terminal_is_not_interrupted(here: Path) -> None:
     process.wait(60)
 
 
-def test_a_run_whose_document_has_changed_shows_the_steps(here: Path) -> None:
+def test_a_run_whose_document_has_changed_shows_the_steps(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="true"))
     run = api.start("deploy.runbook.md")
     assert api.differences(run) == ()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    refused = error_of(lambda: api.answer(run, "yes", at=run.at))
+    assert (refused.code, refused.message) == ("refused", "this is for a person"), "an agent answers no question"
+    assert api.run_of(run).at == run.at
+    monkeypatch.delenv("CLAUDECODE")
     document(here, "deploy.runbook.md", ASKING.format(command="false"))
     changed = api.run_of(run)
     assert (changed.state, changed.at, changed.current) == ("waiting", "1:2", None)
     assert api.differences(run) == ("steps changed: 1",)
-
-
-def test_an_input_names_no_file(here: Path) -> None:
-    text = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n## 1. Restart {{HOST}}?\n\n- YES: COMPLETE\n- NO: STOP\n"
-    document(here, "restart.runbook.md", text)
-    run = api.open_run("restart.runbook.md", inputs={"HOST": "@restart.runbook.md"})
-    assert run.current is not None
-    assert run.current.title == "Restart @restart.runbook.md?"
-    assert error_of(lambda: api.open_run("a.runbook.md", inputs={"HOST=x": "y"})).code == "invalid-option"
-
-
-def test_an_agent_answers_no_question(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    document(here, "deploy.runbook.md", ASKING.format(command="true"))
-    run = api.start("deploy.runbook.md")
-    monkeypatch.setenv("CLAUDECODE", "1")
-    refused = error_of(lambda: api.answer(run, "yes", at=run.at))
-    assert (refused.code, refused.message) == ("refused", "this is for a person")
-    assert api.run_of(run).at == run.at

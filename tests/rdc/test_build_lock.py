@@ -32,7 +32,6 @@ def project(tmp_path: Path) -> Project:
 
 
 def lock(project: Project) -> list[str]:
-    """The lines of the lock without its head."""
     return project.text("rdc.lock").splitlines()[1:]
 
 
@@ -56,17 +55,20 @@ def test_a_new_item_is_refused_until_it_is_approved_by_name(project: Project) ->
     assert both.code == 0, both.err
     assert f"{path} secret DEPLOY_TOKEN" in lock(project)
     assert project.build("--check").code == 0
+    (project.root / "docs/deploy.runbook.md").unlink()
+    assert project.build("--prune").code == 0, "a file that is no longer built needs no approval"
 
 
-@pytest.mark.parametrize("variable", ["CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT"])
-def test_an_agent_approves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+def test_an_agent_approves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("docs/deploy.runbook.md", SECRET)
     before = project.text("rdc.lock")
-    monkeypatch.setenv(variable, "1")
-    refused = project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")
-    assert (refused.code, "this is for a person; run it in your own terminal" in refused.err) == (2, True)
-    assert project.text("rdc.lock") == before
-    assert "rdc build --approve" in project.build().err, "it may see what is new"
+    for variable in ("CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT"):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, "1")
+            refused = project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")
+            assert (refused.code, "this is for a person; run it in your own terminal" in refused.err) == (2, True)
+            assert project.text("rdc.lock") == before
+            assert "rdc build --approve" in project.build().err, "it may see what is new"
 
 
 def test_a_secret_that_goes_needs_no_approval_and_an_environment_does(project: Project) -> None:
@@ -99,13 +101,6 @@ def test_a_gate_that_goes_needs_an_approval_even_if_the_file_has_no_other_item(t
     assert project.build("--approve", "no gate ship").code == 0, result.err
 
 
-def test_a_file_that_is_no_longer_built_needs_no_approval(project: Project) -> None:
-    project.write("docs/other.runbook.md", SECRET)
-    project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")
-    (project.root / "docs/other.runbook.md").unlink()
-    assert project.build("--prune").code == 0
-
-
 POWER = """\
 prompts = "environment"
 python = "/usr/bin/python3"
@@ -119,35 +114,35 @@ setup = [
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "item"),
-    [
-        ('prompts = "environment"', 'prompts = "agent"', "prompts agent"),
-        ("/usr/bin/python3", "/opt/python3", "python /opt/python3"),
-        ('"slow"', '"fast"', "env MODE: fast"),
-        ('"npm ci"', '"curl x | sh"', "script curl x | sh"),
-        ('secrets = ["KEY"], setup', 'secrets = ["KEY", "ROOT"], setup', "agent gets secret ROOT"),
-        ('"20"', '"21"', "with ./node version: 21"),
-        ('A = "1"', 'A = "2"', "env A: 2"),
-        ('shell = "bash"', 'shell = "./sh {0}"', "shell ./sh {0}"),
-    ],
-)
-def test_a_setting_that_gives_power_is_an_item(tmp_path: Path, old: str, new: str, item: str) -> None:
+POWERS = [
+    ('prompts = "environment"', 'prompts = "agent"', "prompts agent"),
+    ("/usr/bin/python3", "/opt/python3", "python /opt/python3"),
+    ('"slow"', '"fast"', "env MODE: fast"),
+    ('"npm ci"', '"curl x | sh"', "script curl x | sh"),
+    ('secrets = ["KEY"], setup', 'secrets = ["KEY", "ROOT"], setup', "agent gets secret ROOT"),
+    ('"20"', '"21"', "with ./node version: 21"),
+    ('A = "1"', 'A = "2"', "env A: 2"),
+    ('shell = "bash"', 'shell = "./sh {0}"', "shell ./sh {0}"),
+]
+"""A setting, what it becomes, and the item."""
+
+
+def test_each_setting_that_gives_power_is_an_item(tmp_path: Path) -> None:
     start = GITHUB + "[github]\n" + POWER.replace('["KEY"]\nsetup', '["KEY", "ROOT"]\nsetup')
     project = Project(tmp_path / "p", start)
-    project.write("docs/ask.runbook.md", "## 1. Ship it?\n\n- YES: CONTINUE\n- NO: STOP\n")
+    asking = "## 1. Go\n\n```bash\nmake\n```\n\n## 2. Ship it?\n\n- YES: CONTINUE\n- NO: STOP\n"
+    project.write("docs/ask.runbook.md", asking)
     assert project.build().code == 0, project.build().err
-    project.write("rdc.toml", start.replace(old, new))
+    changed = start
+    for old, new, _ in POWERS:
+        assert old in start
+        changed = changed.replace(old, new)
+    project.write("rdc.toml", changed)
+    project.write("docs/ask.runbook.md", f"---\nrdc: {{steps: {{1: {{env: {{API: a}}}}}}}}\n---\n\n{asking}")
     result = project.build()
     assert result.code == 1
-    assert f"new and not approved: {item} in" in result.err
-
-
-def test_the_environment_of_a_step_is_an_item(project: Project) -> None:
-    project.write(
-        "docs/deploy.runbook.md", "---\nrdc: {steps: {1: {env: {API: a}}}}\n---\n\n## 1. Go\n\n```bash\nmake\n```\n"
-    )
-    assert "new and not approved: env API: a in" in project.build().err
+    for item in ("env API: a", *(item for _, _, item in POWERS)):
+        assert f"new and not approved: {item} in" in result.err
 
 
 @pytest.mark.parametrize("words", [["--approve", "secret DEPLOY_TOKEN"], ["--take-pins"]])
@@ -156,22 +151,11 @@ def test_ci_approves_nothing_and_nobody_what_is_not_new(project: Project, words:
     assert (result.code, f"{words[0]} does not work in CI" in result.err) == (2, True)
     result = project.build("--approve", "secret DEPLOY_TOKN")
     assert (result.code, "there is no new item 'secret DEPLOY_TOKN'" in result.err) == (2, True)
-
-
-def test_in_ci_a_lock_that_is_missing_approves_nothing(project: Project) -> None:
     (project.root / "rdc.lock").unlink()
     result = spawn("build", cwd=project.root, CI="1")
-    assert result.code == 1
+    assert result.code == 1, "a lock that is missing approves nothing in CI"
     assert "error[RD546]: new and not approved: permission contents: read" in result.err
     assert "error[RD544]: rdc.lock is missing" in project.build("--check").err
-
-
-def test_a_lock_that_somebody_widened_is_stale(project: Project) -> None:
-    with (project.root / "rdc.lock").open("a") as file:
-        file.write(".github/workflows/deploy.yml secret EVIL\n")
-    result = project.build("--check")
-    assert "rdc.lock: error[RD512]: rdc.lock is stale" in result.err
-    assert project.build().err == "wrote rdc.lock\n"
 
 
 def test_the_lock_names_what_files_may_do_and_what_they_call(tmp_path: Path) -> None:
@@ -183,10 +167,13 @@ def test_the_lock_names_what_files_may_do_and_what_they_call(tmp_path: Path) -> 
         'out = ".github/workflows/{name}.yml"\n\n'
         '[[build]]\nsource = ["docs/playbooks/*.playbook.md", "docs/workflows/*.workflow.yaml"]\nto = "python"\n'
         'out = "bin/{name}.py"\n\n'
+        '[[build]]\nsource = "docs/specifications/hello-steps.stepspec.json"\nto = "json"\nout = "out/{name}.json"\n\n'
         '[[build]]\nsource = "docs/nightly-*.runbook.md"\nto = "make"\nout = "make/{name}.mk"\n',
     )
     result = project.build()
     assert result.code == 0, result.err
+    assert (project.root / "out" / "hello-steps.json").exists()
+    assert project.build("--check").code == 0
     kinds = {line.split(" ")[1] for line in lock(project)}
     assert kinds >= {"action", "permission", "secret", "input", "runtime", "agent", "gate"}, kinds
     assert lock(project) == sorted(lock(project))
@@ -249,6 +236,13 @@ def test_pins_of_rdc_and_those_that_contradict_each_other_are_not_taken(project:
     assert result.code == 1
     assert ".github/workflows/deploy.yml and .github/workflows/other.yml have different pins" in result.err
     assert "github.actions" not in project.text("rdc.toml")
+    (project.root / "docs/other.runbook.md").unlink()
+    project.workflow("other").unlink()
+    outside = project.root.parent / "outside.toml"
+    (project.root / "rdc.toml").rename(outside)
+    (project.root / "rdc.toml").symlink_to(outside)
+    assert project.build("--take-pins").code == 1, "nor are any taken into a configuration outside"
+    assert outside.read_text() == GITHUB
 
 
 @pytest.mark.parametrize(
@@ -314,24 +308,19 @@ def test_pins_go_into_a_valid_configuration_only(project: Project, configuration
     assert message in result.err
 
 
-def test_pins_are_not_taken_into_a_configuration_outside(project: Project) -> None:
-    outside = project.root.parent / "outside.toml"
-    (project.root / "rdc.toml").rename(outside)
-    (project.root / "rdc.toml").symlink_to(outside)
-    bump(project)
-    assert project.build("--take-pins").code == 1
-    assert outside.read_text() == GITHUB
-
-
-@pytest.mark.parametrize("line", ["a\0b/x.yml secret A", '"\\ud800/x.yml" secret A', "gone/x.yml secret A"])
-def test_a_lock_with_any_path_in_it_is_compared(project: Project, line: str) -> None:
-    project.write("rdc.lock", f"{project.text('rdc.lock')}{line}\n")
-    project.write(".github/workflows/rdc_github_00000000.py", "# Generated by rdc 0.1.0 from <its runtime>\n")
-    result = project.build("--check")
-    assert result.code == 1, result.err
-    assert "rdc.lock is stale" in result.err
-    assert project.build("--prune").code == 0
-    assert project.build("--check").code == 0
+def test_a_lock_that_somebody_widened_or_with_any_path_in_it_is_compared(project: Project) -> None:
+    with (project.root / "rdc.lock").open("a") as file:
+        file.write(".github/workflows/deploy.yml secret EVIL\n")
+    assert "rdc.lock: error[RD512]: rdc.lock is stale" in project.build("--check").err
+    assert project.build().err == "wrote rdc.lock\n"
+    for line in ("a\0b/x.yml secret A", '"\\ud800/x.yml" secret A', "gone/x.yml secret A"):
+        project.write("rdc.lock", f"{project.text('rdc.lock')}{line}\n")
+        project.write(".github/workflows/rdc_github_00000000.py", "# Generated by rdc 0.1.0 from <its runtime>\n")
+        result = project.build("--check")
+        assert result.code == 1, result.err
+        assert "rdc.lock is stale" in result.err
+        assert project.build("--prune").code == 0
+        assert project.build("--check").code == 0
 
 
 def test_a_lock_that_errors_held_up_is_written_once_they_are_gone(project: Project) -> None:

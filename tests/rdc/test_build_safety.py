@@ -27,7 +27,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from backends.registry import load
 from compiler.driver import Settings, open_file
 from rdc.output.generate import generate
-from tests.rdc.projects import RUNBOOK, Project
+from tests.rdc.projects import RUNBOOK, Project, shop
 from tests.support.cli import call, ended, environment, fork, spawn
 
 pytestmark = pytest.mark.process
@@ -35,14 +35,11 @@ pytestmark = pytest.mark.process
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "shop")
-    for name in ("build", "deploy"):
-        made.runbook(name)
-    return made
+    return shop(tmp_path)
 
 
 def test_all_cores_give_what_one_gives(project: Project) -> None:
-    for number in range(12):
+    for number in range(6):
         project.runbook(f"task-{number}", f"word-{number}")
     one = Project(project.root.parent / "one")
     for place in (project.root / "docs").iterdir():
@@ -53,7 +50,7 @@ def test_all_cores_give_what_one_gives(project: Project) -> None:
 
 @pytest.mark.usefixtures("real_starts")
 def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
-    for number in range(8):
+    for number in range(4):
         project.runbook(f"task-{number}")
     code = (
         "import os, signal, rdc.build.compile as workers\n"
@@ -72,22 +69,6 @@ def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
     assert done.returncode == 1
     assert "a compiling process was killed" in done.stderr
     assert "Traceback" not in done.stderr
-    assert project.build().code == 0
-
-
-def test_a_folder_without_permission_is_told_and_nothing_is_lost(project: Project) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write anywhere")
-    project.build()
-    project.runbook("deploy", "new")
-    folder = project.root / ".github" / "workflows"
-    folder.chmod(0o500)
-    try:
-        result = project.build()
-    finally:
-        folder.chmod(0o700)
-    assert result.code == 1
-    assert "error[RD511]" in result.err
     assert project.build().code == 0
 
 
@@ -111,16 +92,12 @@ def test_a_full_disk_leaves_every_file_as_it_was(project: Project) -> None:
     assert project.build().err == "wrote .github/workflows/deploy.yml\n"
 
 
-def test_a_cache_that_is_damaged_is_none(project: Project) -> None:
+def test_a_damaged_cache_is_none_and_in_ci_one_of_the_repository_proves_nothing(project: Project) -> None:
     project.build()
     for damage in (b"", b"{", b'{"made_by": 3}', os.urandom(100)):
         (project.root / ".rdc_cache" / "build.json").write_bytes(damage)
         assert project.build().code == 0
         assert project.build("--check").code == 0
-
-
-def test_in_ci_a_cache_that_came_with_the_repository_proves_nothing(project: Project) -> None:
-    project.build()
     evil = project.workflow("deploy").read_text() + "# and more\n"
     project.workflow("deploy").write_text(evil)
     book = project.root / ".rdc_cache" / "build.json"
@@ -150,15 +127,7 @@ def watching(project: Project, *words: str) -> Iterator[Iterator[str]]:
     assert process.returncode == 0
 
 
-def test_watch_builds_again_on_save(project: Project) -> None:
-    with watching(project) as lines:
-        assert next(line for line in lines if "rdc.lock" in line)
-        project.runbook("deploy", "saved")
-        assert next(line for line in lines if "deploy.yml" in line) == "wrote .github/workflows/deploy.yml\n"
-        assert "echo saved" in project.workflow("deploy").read_text()
-
-
-def test_watch_outlives_an_approval_and_a_missing_configuration(project: Project) -> None:
+def test_watch_builds_on_save_and_outlives_an_approval_and_a_missing_configuration(project: Project) -> None:
     project.build()
     project.write("docs/deploy.runbook.md", f"---\nrdc: {{github: {{secrets: [K]}}}}\n---\n{RUNBOOK.format('A', 'a')}")
     with watching(project, "--approve", "secret K") as lines:
@@ -168,6 +137,7 @@ def test_watch_outlives_an_approval_and_a_missing_configuration(project: Project
         (project.root / "away.toml").rename(project.root / "rdc.toml")
         project.runbook("build", "saved")
         assert next(line for line in lines if "build.yml" in line) == "wrote .github/workflows/build.yml\n"
+        assert "echo saved" in project.workflow("build").read_text()
 
 
 def test_a_link_in_the_repository_leads_no_build_out_of_it(project: Project) -> None:
@@ -225,7 +195,6 @@ WRITES = ("replace", "fsync", "open", "mkdir", "unlink")
 
 
 def killed(at: int, root: Path) -> None:
-    """Build, and die before the write of this number."""
     left = count(at, -1)
 
     def dying(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -243,7 +212,6 @@ def killed(at: int, root: Path) -> None:
 
 @cache
 def compiled(source: str, text: str, part: str) -> bytes:
-    """What a document becomes, compiled in a folder of its own."""
     folder = Path(mkdtemp())
     try:
         project = Project(folder / "p")

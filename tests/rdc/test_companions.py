@@ -49,7 +49,6 @@ def project(tmp_path: Path) -> Path:
 
 
 def made(root: Path) -> dict[str, str]:
-    """The files in a project that are no documents."""
     files = [path for path in root.rglob("*") if path.is_file() and path.suffix != ".md"]
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in sorted(files)}
 
@@ -62,9 +61,6 @@ def refused(result: Result, code: str, *words: str) -> None:
         assert word in result.err
 
 
-# --- Writing ----------------------------------------------------------------------------------------------------------
-
-
 def test_all_files_are_written_listed_and_work_together(project: Path) -> None:
     result = call(*MAIN, cwd=project)
     assert (result.code, result.out) == (0, "")
@@ -74,10 +70,6 @@ def test_all_files_are_written_listed_and_work_together(project: Path) -> None:
     assert modes == {"flows/a.sh": True, "tools/a.sh": True, "tools/shared.txt": False}
     done = subprocess.run([project / "flows/a.sh"], capture_output=True, text=True, check=True)
     assert done.stdout == f"# {MARK}\nhello\nDeploy\n"
-
-
-def test_only_what_changed_is_written_and_each_file_is_told(project: Path) -> None:
-    call(*MAIN, cwd=project)
     before = (project / "tools/a.sh").stat()
     result = call(*MAIN, cwd=project)
     assert result.err == "flows/a.sh, tools/a.sh and tools/shared.txt are up to date\n"
@@ -92,14 +84,6 @@ def test_without_o_companions_stand_beside_the_document_which_may_name_them(proj
     assert result.err == "wrote project/a.sh and project/tools/x.txt\n"
     document(project, "a.runbook.md", f"---\nrdc:\n  pair: {{runtime: shared.txt}}\n---\n{GOOD}")
     assert call(*TO, "a.runbook.md", cwd=project).err.endswith("wrote shared.txt\n")
-
-
-def test_a_name_cannot_write_on_the_terminal(project: Path) -> None:
-    hostile = '"x\\e]0;y\\a.txt"'
-    document(project, "a.runbook.md", f"---\nrdc:\n  pair: {{runtime: {hostile}}}\n---\n{GOOD}")
-    result = call(*TO, "a.runbook.md", cwd=project)
-    refused(result, "RD013", "an invisible character")
-    assert "\x1b" not in result.err
 
 
 @pytest.mark.parametrize("out", ["flows", "flows/"])
@@ -130,9 +114,6 @@ def test_standard_output_takes_one_file(project: Path) -> None:
     assert call(*TO, "a.runbook.md", "-o", "-", cwd=project).code == 0
 
 
-# --- Obstacles --------------------------------------------------------------------------------------------------------
-
-
 def test_a_foreign_companion_is_not_overwritten_without_force(project: Path) -> None:
     document(project, "tools/shared.txt", "mine\n")
     refused(call(*MAIN, cwd=project), "RD510", "tools/shared.txt was not generated", "option `runtime`", "--force")
@@ -149,21 +130,17 @@ def test_folders_of_companions_are_made(project: Path) -> None:
     assert call(*words, cwd=project).code == 0
     assert list(made(project)) == ["a.sh", "new.d/a.sh", "tools/new/er/x.txt"]
     assert call(*words, "--check", cwd=project).code == 0
-
-
-def test_a_folder_of_the_main_file_is_not_made(project: Path) -> None:
-    words = (*TO, "a.runbook.md", "-o", "new/a.sh", "-O", "runtime=../newer/x.txt")
-    refused(call(*words, cwd=project), "RD511", "cannot write new: the folder does not exist")
+    words = (*TO, "a.runbook.md", "-o", "unmade/a.sh", "-O", "runtime=../newer/x.txt")
+    refused(call(*words, cwd=project), "RD511", "cannot write unmade: the folder does not exist")
     assert not (project / "newer").exists()
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
-def test_a_folder_is_not_left_behind_by_a_failure(project: Path, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: int) -> None:
-        raise OSError(code, os.strerror(code))
+def test_a_folder_is_not_left_behind_by_a_failure(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(os, "fsync", full)
-    refused(call(*TO, "a.runbook.md", "-O", "runtime=tools/new/x.txt", cwd=project), "RD511", os.strerror(code))
+    monkeypatch.setattr(os, "fsync", broken)
+    refused(call(*TO, "a.runbook.md", "-O", "runtime=tools/new/x.txt", cwd=project), "RD511", os.strerror(errno.EIO))
     assert list((project / "tools").iterdir()) == []
 
 
@@ -174,6 +151,11 @@ def test_a_folder_at_the_end_of_a_link_is_made_within_the_project_only(project: 
     assert not (project.parent / "new").exists()
     assert call(*TO, "a.runbook.md", "-O", "runtime=inside/x.txt", cwd=project).code == 0
     assert (project / "tools/new/x.txt").exists()
+    document(project.parent, "free/a.runbook.md", GOOD)
+    free = (*TO, "free/a.runbook.md", "-O")
+    assert call(*free, "runtime=below/x.txt", cwd=project.parent).code == 0, "without a project it stays in the folder"
+    refused(call(*free, "runtime=../x.txt", cwd=project.parent), "RD524")
+    assert not (project.parent / "x.txt").exists()
 
 
 @pytest.mark.parametrize(
@@ -186,16 +168,6 @@ def test_a_companion_that_cannot_be_written(project: Path, path: str, words: str
     source = (*TO, "--force", "a.runbook.md", "-O", "runtime=a.runbook.md")
     refused(call(*source, cwd=project), "RD510", "is a source")
     assert (made(project), (project / "a.runbook.md").read_text()) == ({}, GOOD)
-
-
-def test_a_folder_that_is_read_only(project: Path) -> None:
-    (project / "tools").chmod(0o555)
-    refused(powerless(*MAIN, cwd=project), "RD511", "cannot write tools: it is read-only")
-    new = "runtime=tools/new/x.txt"
-    refused(powerless(*TO, "a.runbook.md", "-O", new, cwd=project), "RD511", "cannot write tools/new: it is read-only")
-    (project / "tools").chmod(0o755)
-    assert made(project) == {}
-    assert call(*MAIN, cwd=project).code == 0
 
 
 def powerless(*words: str, cwd: Path) -> Result:
@@ -216,7 +188,14 @@ def powerless(*words: str, cwd: Path) -> Result:
     return Result(*json.loads(found.read_text(encoding="utf-8")))
 
 
-# --- Where companions may be ------------------------------------------------------------------------------------------
+def test_a_folder_that_is_read_only(project: Path) -> None:
+    (project / "tools").chmod(0o555)
+    refused(powerless(*MAIN, cwd=project), "RD511", "cannot write tools: it is read-only")
+    new = "runtime=tools/new/x.txt"
+    refused(powerless(*TO, "a.runbook.md", "-O", new, cwd=project), "RD511", "cannot write tools/new: it is read-only")
+    (project / "tools").chmod(0o755)
+    assert made(project) == {}
+    assert call(*MAIN, cwd=project).code == 0
 
 
 @pytest.mark.parametrize(
@@ -248,80 +227,57 @@ def test_a_path_that_is_refused(path: str, problem: str) -> None:
         Companion(path, f"# {MARK}\n", "option")
 
 
-@pytest.mark.parametrize(
-    "path", ["x.py", "../rdc/x.py", "../../x.tar.gz", "./x.py", "büro/ä b.py", ".github/x.yml", "~/x.py"]
-)
-def test_a_path_that_is_accepted(path: str) -> None:
-    assert check_path(path) == path
+def test_a_path_that_is_accepted_and_where_it_leads() -> None:
+    for path in ("x.py", "../rdc/x.py", "../../x.tar.gz", "./x.py", "büro/ä b.py", ".github/x.yml", "~/x.py"):
+        assert check_path(path) == path
+    assert beside("a.yml", "x.py") == "x.py"
+    assert beside("a/b/c.yml", "../d/x.py") == "a/d/x.py"
+    assert beside("a/b/c.yml", "../../../x.py") == "../x.py"
+    assert beside("../c.yml", "../x.py") == "../../x.py"
+    assert beside("/a/c.yml", "../x.py") == "/x.py"
+    assert beside("a/../c.yml", "../x.py") == "a/../../x.py"
+    assert beside("a/c.yml", "./b//x.py") == "a/b/x.py"
 
 
-def test_a_wrong_path_is_found_at_its_option(project: Path) -> None:
+def test_a_wrong_path_is_found_at_its_option_and_cannot_write_on_the_terminal(project: Path) -> None:
     assert call(*TO, "a.runbook.md", "-O", "runtime=/tmp/x.txt", cwd=project).code == 2
     document(project, "rdc.toml", '[pair]\nruntime = "/tmp/x.txt"\n')
     result = call(*TO, "a.runbook.md", cwd=project)
     refused(result, "RD501", "`runtime`: the path is absolute")
     assert result.err.startswith("rdc.toml:2:")
+    document(project, "rdc.toml", "")
+    document(project, "a.runbook.md", f'---\nrdc:\n  pair: {{runtime: "x\\e]0;y\\a.txt"}}\n---\n{GOOD}')
+    result = call(*TO, "a.runbook.md", cwd=project)
+    refused(result, "RD013", "an invisible character")
+    assert "\x1b" not in result.err
 
 
 @pytest.mark.parametrize(
-    ("main", "path", "expected"),
-    [
-        ("a.yml", "x.py", "x.py"),
-        ("a/b/c.yml", "../d/x.py", "a/d/x.py"),
-        ("a/b/c.yml", "../../../x.py", "../x.py"),
-        ("../c.yml", "../x.py", "../../x.py"),
-        ("/a/c.yml", "../x.py", "/x.py"),
-        ("a/../c.yml", "../x.py", "a/../../x.py"),
-        ("a/c.yml", "./b//x.py", "a/b/x.py"),
-    ],
+    "path", ["../../secret.txt", "../link/secret.txt", "../link.txt", "../.git/config.txt", "../.GIT/config.txt"]
 )
-def test_where_a_path_leads(main: str, path: str, expected: str) -> None:
-    assert beside(main, path) == expected
-
-
-@pytest.mark.parametrize("check", [(), ("--check",)])
-@pytest.mark.parametrize("way", ["up", "link", "link-to-file", "git", "GIT"])
-def test_a_companion_stays_in_the_project_of_the_main_file(project: Path, way: str, check: tuple[str, ...]) -> None:
+def test_a_companion_stays_in_the_project_of_the_main_file(project: Path, path: str) -> None:
     outside = document(project.parent, "secret.txt", f"# {MARK}\nsecret\n")
     (project / ".git/config.txt").write_text("secret")
     (project / ".GIT").mkdir(exist_ok=True)
     (project / "link").symlink_to("..")
     (project / "link.txt").symlink_to("../secret.txt")
-    paths = {
-        "up": "../../secret.txt",
-        "link": "../link/secret.txt",
-        "link-to-file": "../link.txt",
-        "git": "../.git/config.txt",
-        "GIT": "../.GIT/config.txt",
-    }
     words = (*TO, "--force", "a.runbook.md", "-o", "flows/a.sh")
-    if check:
-        call(*words, cwd=project)
-    refused(call(*words, "-O", f"runtime={paths[way]}", *check, cwd=project), "RD524", "`runtime`", "flows/a.sh")
+    refused(call(*words, "-O", f"runtime={path}", cwd=project), "RD524", "`runtime`", "flows/a.sh")
+    call(*words, cwd=project)
+    refused(call(*words, "-O", f"runtime={path}", "--check", cwd=project), "RD524", "`runtime`", "flows/a.sh")
     assert outside.read_text() == f"# {MARK}\nsecret\n"
     assert (project / ".git/config.txt").read_text() == "secret"
 
 
-def test_without_a_project_companions_stay_below_the_folder_of_the_main_file(tmp_path: Path) -> None:
-    document(tmp_path, "a/a.runbook.md", GOOD)
-    assert call(*TO, "a/a.runbook.md", "-O", "runtime=below/x.txt", cwd=tmp_path).code == 0
-    refused(call(*TO, "a/a.runbook.md", "-O", "runtime=../x.txt", cwd=tmp_path), "RD524")
-    assert not (tmp_path / "x.txt").exists()
-
-
-# --- Files in the way of each other -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("check", [(), ("--check",)])
-def test_a_shared_companion_with_different_contents(project: Path, check: tuple[str, ...]) -> None:
+def test_a_shared_companion_with_different_contents(project: Path) -> None:
     for name in "ab":
         head = f"---\nrdc:\n  pair: {{runtime: shared.txt, greeting: {name}}}\n---\n"
         document(project, f"{name}.runbook.md", head + GOOD)
-        (project / f"{name}.sh").unlink(missing_ok=True)
-    result = call(*TO, "a.runbook.md", "b.runbook.md", *check, cwd=project)
     problem = "error[RD525]: a.runbook.md and b.runbook.md both need shared.txt, with different content"
-    assert (result.code, problem in result.err) == (1, True)
-    assert made(project) == {}
+    for check in ((), ("--check",)):
+        result = call(*TO, "a.runbook.md", "b.runbook.md", *check, cwd=project)
+        assert (result.code, problem in result.err) == (1, True)
+        assert made(project) == {}
 
 
 @pytest.mark.parametrize(
@@ -340,9 +296,6 @@ def test_two_things_in_one_place(project: Path, options: list[str], words: str) 
     result = call(*TO, "--force", "a.runbook.md", "b.runbook.md", "-o", "flows", *given, cwd=project)
     assert (result.code, words in result.err, "error[RD525]" in result.err) == (1, True, True)
     assert made(project) == {}
-
-
-# --- Accidents --------------------------------------------------------------------------------------------------------
 
 
 def changed(project: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -451,9 +404,6 @@ def test_companions_last_on_the_disk_before_the_main_file(project: Path, monkeyp
     assert happened == ["sync", "sync", "sync", *companions, "rename flows/a.sh", "sync flows"]
 
 
-# --- Checking ---------------------------------------------------------------------------------------------------------
-
-
 def test_check_tells_of_companions_too(project: Path) -> None:
     result = call(*MAIN, "--check", cwd=project)
     assert result.code == 1
@@ -479,18 +429,11 @@ def test_check_tells_of_companions_too(project: Path) -> None:
     result = call(*MAIN, "--check", "--format", "github", cwd=project)
     assert (result.code, result.out.startswith("::error file=tools/shared.txt,title=RD512::")) == (1, True)
 
-
-def test_check_shows_nothing_of_a_file_that_a_document_names(project: Path) -> None:
-    """What a document calls its companion may be anybody's secrets, and a pipeline shows differences to everybody."""
+    # What a document calls its companion may be anybody's secrets, and a pipeline shows differences to everybody.
     document(project, "tools/shared.txt", "password\n")
-    call(*TO, "a.runbook.md", "-o", "flows/a.sh", "-O", "program=../tools/a.sh", cwd=project)
     result = call(*MAIN, "--check", cwd=project)
-    assert result.code == 1
-    assert "tools/shared.txt was not generated by rdc" in result.err
+    assert (result.code, "tools/shared.txt was not generated by rdc" in result.err) == (1, True)
     assert "password" not in result.out + result.err
-
-
-# --- The contract of backends -----------------------------------------------------------------------------------------
 
 
 def test_a_text_without_the_mark_is_a_defect_of_the_backend() -> None:

@@ -27,7 +27,6 @@ HEAD = "---\nrdc:\n  {}\n---\n\n## 1. A\n"
 
 
 def hinted(name: str, text: str) -> Hints | None:
-    """The hints at the mark `¦` in a text."""
     before, _, after = text.partition("¦")
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     return hints_at(opened(name, before + after), Settings(), line, column)
@@ -135,6 +134,8 @@ def test_names_of_the_document_fit_where_it_refers_to_them(name: str, text: str,
 )
 def test_other_places_have_no_hints(name: str, text: str) -> None:
     assert hinted(name, text) is None
+    document = opened("a.workflow.yaml", "name: a\n")
+    assert [hints_at(document, Settings(), line, 1) for line in (0, 3)] == [None, None]
 
 
 def test_the_word_at_the_position_is_replaced() -> None:
@@ -147,11 +148,6 @@ def test_the_word_at_the_position_is_replaced() -> None:
     assert (empty.span.column, empty.span.end_column) == (5, 5)
 
 
-def test_a_position_outside_of_the_text_has_no_hints() -> None:
-    document = opened("a.workflow.yaml", "name: a\n")
-    assert [hints_at(document, Settings(), line, 1) for line in (0, 3)] == [None, None]
-
-
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_any_position_in_any_text_has_hints_or_none(name: str) -> None:
     moves = random.Random(name)
@@ -160,9 +156,6 @@ def test_any_position_in_any_text_has_hints_or_none(name: str) -> None:
         lines = document.source.lines  # type: ignore[union-attr]
         line = moves.randrange(len(lines)) + 1
         hints_at(document, Settings(), line, moves.randrange(len(lines[line - 1]) + 2) + 1)
-
-
-# --- The schemas ------------------------------------------------------------------------------------------------------
 
 
 def test_the_schemas_have_the_keys_that_are_read() -> None:

@@ -69,10 +69,14 @@ def test_scenarios_give_inputs_and_values(target: str, tmp_path: Path) -> None:
     assert last == "3 passed"
 
 
-@pytest.mark.parametrize("target", ["python", "make"])
-def test_no_secret_is_needed_where_nothing_runs(target: str, tmp_path: Path) -> None:
+def test_a_question_gives_no_value(tmp_path: Path) -> None:
+    lines = tried(tmp_path, RELEASE.replace("rd yes\n    result", "rd yes --value id=3\n    result", 1))
+    assert "step 2 has no output `id`" in "".join(lines)
+
+
+def test_no_secret_is_needed_where_nothing_runs(tmp_path: Path) -> None:
     text = RELEASE.replace("rdc:\n", "rdc:\n  secrets: [TOKEN]\n")
-    first, second, third, problem, _ = tried(tmp_path, text, "--on", target)
+    first, second, third, problem, _ = tried(tmp_path, text, "--on", "make")
     assert [line.split()[0] for line in (first, second, third)] == ["PASSED", "PASSED", "FAILED"]
     assert problem.startswith("         the target failed")  # commands run there, and they need it
 
@@ -97,11 +101,6 @@ def test_what_cannot_be_tested_is_told_at_its_line(old: str, new: str, problem: 
     result = call("check", "release.runbook.md", cwd=tmp_path)
     assert f"warning[RD014]: scenario `prompted` cannot be tested: {problem}" in result.err + result.out
     assert tried(tmp_path, text)[0].startswith("FAILED")
-
-
-def test_a_question_gives_no_value(tmp_path: Path) -> None:
-    lines = tried(tmp_path, RELEASE.replace("rd yes\n    result", "rd yes --value id=3\n    result", 1))
-    assert "step 2 has no output `id`" in "".join(lines)
 
 
 STEPS = """\
@@ -129,18 +128,15 @@ echo "$A"
 
 
 def test_formatting_renumbers_steps_that_settings_name(tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text(STEPS.replace('"3":', '"2":'), encoding="utf-8")
+    result = call("fmt", "a.runbook.md", cwd=tmp_path)
+    assert "there is no step `2`" in result.err, "only renumbering would name it"
     (tmp_path / "a.runbook.md").write_text(STEPS, encoding="utf-8")
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert result.code == 0, result.err
     text = (tmp_path / "a.runbook.md").read_text(encoding="utf-8")
     assert "  inputs: {version: {default: 1.10}}\n" in text
     assert """  steps: {"2": {timeout: 9s}, 3.2: {env: {A: 1.10}}, '*': {retry-delay: 1s}}\n""" in text
-
-
-def test_a_step_that_only_renumbering_would_name_stands_in_the_way(tmp_path: Path) -> None:
-    (tmp_path / "a.runbook.md").write_text(STEPS.replace('"3":', '"2":'), encoding="utf-8")
-    result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert "there is no step `2`" in result.err
 
 
 def test_what_runbooks_declare_is_compared(tmp_path: Path) -> None:
@@ -177,13 +173,11 @@ def test_pictures_show_who_reads_and_writes(tmp_path: Path) -> None:
 
 
 REGION = "examples/programs/choose-region.program.json"
+LOOP = ROOT / "examples" / "programs" / "review-loop.program.json"
 
 
 def trace(*words: str) -> str:
     return call("trace", REGION, *words, cwd=ROOT).out
-
-
-# --- rdc trace ------------------------------------------------------------------------------------------------------
 
 
 def test_inputs_choose_the_way() -> None:
@@ -225,8 +219,7 @@ def test_all_walks_begin_with_all_inputs_that_matter() -> None:
 
 
 def test_texts_and_values_can_be_given() -> None:
-    loop = "examples/programs/review-loop.program.json"
-    shown = call("trace", loop, "--outcomes", "count=pass;words=12 ask=no review=AGAIN,GOOD", cwd=ROOT).out
+    shown = call("trace", str(LOOP), "--outcomes", "count=pass;words=12 ask=no review=AGAIN,GOOD", cwd=ROOT).out
     assert "review  Review the draft   AGAIN  to write\n" in shown
     assert shown.endswith("=> STOP Somebody did not want it\n")
 
@@ -259,12 +252,9 @@ def test_outcomes_are_read_as_they_were_written(made: list[Visit]) -> None:
     assert list(read.get(made[0].step, (Outcome("pass"),))) == wanted
 
 
-# --- rdc diff -------------------------------------------------------------------------------------------------------
-
-
 def compared(folder: Path, change: dict[str, Any]) -> str:
     """What `rdc diff` says of an example of which a node, by its number, or a key of the program is another."""
-    old = json.loads((ROOT / "examples" / "programs" / "review-loop.program.json").read_text(encoding="utf-8"))
+    old = json.loads(LOOP.read_text(encoding="utf-8"))
     new = {**old, **{key: value for key, value in change.items() if not key.isdigit()}}
     new["nodes"] = [{**item, **change.get(str(number), {})} for number, item in enumerate(old["nodes"])]
     for name, value in (("old.json", old), ("new.json", new)):
@@ -291,8 +281,7 @@ def test_what_changes_in_a_program_is_told(change: dict[str, Any], output: str, 
 
 
 def test_a_counter_that_is_changed_otherwise_is_another_transition(tmp_path: Path) -> None:
-    edges = json.loads((ROOT / "examples" / "programs" / "review-loop.program.json").read_text(encoding="utf-8"))
-    changed = edges["nodes"][1]["edges"]
+    changed = json.loads(LOOP.read_text(encoding="utf-8"))["nodes"][1]["edges"]
     changed[1]["effects"][0]["amount"] = 2
     shown = compared(tmp_path, {"1": {"edges": changed}})
     assert "AGAIN · rounds < 3 · rounds + 1: write" in shown

@@ -27,6 +27,8 @@ from tests.support.marked import PLAYBOOK, PROGRAM, RUNBOOK, SPECIFICATION, WORK
 pytestmark = pytest.mark.process  # the project asks git for its documents
 
 LINT = "## 1. Lint\n\n```sh\ntrue\n```\n"
+HELPED = LINT + "\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
+OUTER = "---\nrdc:\n  steps:\n    {}: {{labels: [x]}}\n---\n\n## 1. A\n\n- {}\n"
 FILES = {
     "release.runbook.md": RUNBOOK,
     "report.playbook.md": PLAYBOOK.replace("@prompt(file:prompts/check.md)\n", ""),
@@ -43,19 +45,13 @@ def written(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def mark_of(opened: Opened, kind: Kind, name: str) -> Mark:
-    return next(one for one in marks_of(opened, Settings()) if (one.kind, one.id) == (kind, name))
-
-
 def made(folder: Path, file: str, kind: Kind, name: str, new: str) -> Renamed:
-    """Rename a part where it is named first."""
     opened = open_file(str(folder / file))
-    span = mark_of(opened, kind, name).span
+    span = next(one.span for one in marks_of(opened, Settings()) if (one.kind, one.id) == (kind, name))
     return rename(opened, Settings(), span.line, span.column, new)
 
 
 def changed(text: str, one: Renamed) -> list[str]:
-    """The new lines, with their numbers."""
     assert isinstance(one.opened.source, Source)
     pairs = zip(text.split("\n"), one.opened.source.text.split("\n"), strict=True)
     return [f"{number}: {new.strip()}" for number, (old, new) in enumerate(pairs, 1) if old != new]
@@ -95,9 +91,6 @@ RENAMES = [
     ("p.program.json", O, "text", "letter", ['4: "slots": [{"name": "topic"}, {"name": "letter"}],',
         '10: "edges": [{"effects": [{"kind": "keep", "slot": "letter"}], "target": "end"}]',
         '12: {"id": "end", "task": {"kind": "end", "result": "complete", "message": [{"register": "letter"}]}}']),
-    ("release.runbook.md", S, "Restore", "Back", ["9: Back: {labels: [undo]}", "11: once: Back at most 9 times",
-        "15: commands: [rd run release.runbook.md --prompted, rd goto Back, rd pass]", "27: - FAIL: RETRY 2 GOTO Back",
-        "42: - NO: GOTO Back", "44: ## Back"]),
     ("s.stepspec.yaml", S, "draft", "Draft", ["5: Draft: {labels: [first]}", "7: - id: Draft"]),
     ("w.workflow.yaml", S, "plan", "p.l-a_n", ["5: - name: p.l-a_n", "14: - {keyword: REDO, goto: p.l-a_n}"]),
 ]  # fmt: skip
@@ -127,7 +120,6 @@ ANY_NAME = st.from_regex(r"[A-Z][a-z_]{3,9}", fullmatch=True)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The examples in a small project of their own."""
     copied = tmp_path_factory.mktemp("project")
     shutil.copytree(ROOT / "examples", copied / "examples")
     (copied / "rdc.toml").touch()
@@ -153,7 +145,8 @@ def test_any_rename_in_an_example_is_the_same_after_a_rename_back(
     assert isinstance(there.opened.source, Source)
     assert compile_opened(there.opened, Settings()).program
     assert there.opened.source.text.count(new) == len(there.edits)
-    back = rename(there.opened, Settings(), *first_place(there), mark.name)
+    place = next(one.span for one in marks_of(there.opened, Settings()) if one.name == there.edits[0].text)
+    back = rename(there.opened, Settings(), place.line, place.column, mark.name)
     assert isinstance(back.opened.source, Source)
     assert back.opened.source.text == opened.source.text
     before, after = (compile_opened(one, Settings()) for one in (opened, back.opened))
@@ -168,11 +161,6 @@ def tried(opened: Opened, mark: Mark, new: str) -> Renamed | None:
         reason = str(refusal)
     assert reason.endswith(REFUSALS)
     return None
-
-
-def first_place(one: Renamed) -> tuple[int, int]:
-    found = [mark for mark in marks_of(one.opened, Settings()) if mark.name == one.edits[0].text]
-    return found[0].span.line, found[0].span.column
 
 
 REFUSALS = (
@@ -193,9 +181,6 @@ def test_a_companion_file_with_scenarios_is_edited_too(tmp_path: Path) -> None:
     assert Path(source.path).name == "w.scenarios.yaml"
     assert edited(source, edits).text == scenarios.replace("review_0", "look_0")
     assert compile_opened(found.opened, Settings()).scenarios
-
-
-# --- Refusals ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -246,10 +231,6 @@ def test_only_names_can_be_renamed(tmp_path: Path) -> None:
     assert refused(tmp_path, 46, 24) == "`other` has the name of neither an input nor an output of this document"
     text = RUNBOOK.replace("- NO: GOTO Restore", "- NO: GOTO Nowhere")
     assert refused(tmp_path, 42, 14, text) == "this document has no step `Nowhere`"
-
-
-def test_a_document_with_errors_cannot_prove_a_rename(tmp_path: Path) -> None:
-    text = RUNBOOK.replace("- NO: GOTO Restore", "- NO: GOTO Nowhere")
     reason = refused(tmp_path, 44, 4, text)
     assert reason.startswith("the document has an error, so a rename can't be proved: there is no step `Nowhere`")
 
@@ -259,13 +240,10 @@ def test_a_variable_that_a_command_names_in_another_way_is_not_renamed(tmp_path:
     written(tmp_path, {**FILES, "release.runbook.md": RUNBOOK.replace("```\n\n- FAIL", f"{command}\n```\n\n- FAIL")})
     with pytest.raises(RefusedError, match="the command of step 1 has the word `version` in another form"):
         made(tmp_path, "release.runbook.md", I, "version", "tag")
-
-
-def test_an_option_with_the_name_of_a_variable_is_no_hindrance(tmp_path: Path) -> None:
     text = RUNBOOK.replace("```\n\n- FAIL", 'tool --version "$version"\n```\n\n- FAIL')
-    written(tmp_path, {**FILES, "release.runbook.md": text})
+    written(tmp_path, {"release.runbook.md": text})
     found = made(tmp_path, "release.runbook.md", I, "version", "tag")
-    assert '25: tool --version "$tag"' in changed(text, found)
+    assert '25: tool --version "$tag"' in changed(text, found), "an option with its name is no hindrance"
 
 
 def test_a_report_that_a_prompt_names_keeps_its_name(tmp_path: Path) -> None:
@@ -277,51 +255,34 @@ def test_a_report_that_a_prompt_names_keeps_its_name(tmp_path: Path) -> None:
     assert made(tmp_path, "w.workflow.yaml", S, "plan", "think").edits
 
 
-def test_a_shared_input_of_a_nested_runbook_is_not_renamed(tmp_path: Path) -> None:
-    head = "---\nrdc: {inputs: {version: {default: '1'}}}\n---\n\n"
-    written(tmp_path, {**FILES, "lint.runbook.md": head + LINT.replace("true", 'echo "$version"')})
-    with pytest.raises(RefusedError, match="would do something else"):
-        made(tmp_path, "release.runbook.md", I, "version", "tag")
-
-
-def test_another_document_that_includes_this_one_stays_the_same(tmp_path: Path) -> None:
-    named = LINT + "\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
-    outer = "---\nrdc:\n  steps:\n    1/lint.runbook.md/Help: {labels: [x]}\n---\n\n## 1. A\n\n- lint.runbook.md\n"
-    written(tmp_path, {"lint.runbook.md": named, "outer.runbook.md": outer})
-    with pytest.raises(RefusedError, match=r"outer\.runbook\.md includes this document, and would do something else"):
-        made(tmp_path, "lint.runbook.md", S, "Help", "Aid")
-    written(tmp_path, {"outer.runbook.md": outer.replace("lint.runbook.md/Help", "lint.runbook.md/1")})
-    assert made(tmp_path, "lint.runbook.md", S, "Help", "Aid").edits
-
-
 @pytest.mark.parametrize(
     ("label", "child"),
     [
+        ("1/lint.runbook.md/Help", "lint.runbook.md"),
         ('"1/mid.runbook.md/1/\\u006cint.runbook.md/Help"', "mid.runbook.md"),  # its text has no `lint.runbook.md`
         ("1/alias.runbook.md/Help", "alias.runbook.md"),  # a link to it
     ],
 )
-def test_a_document_that_includes_this_one_under_another_name_stays_the_same(
-    tmp_path: Path, label: str, child: str
-) -> None:
-    named = LINT + "\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
-    outer = f"---\nrdc:\n  steps:\n    {label}: {{labels: [x]}}\n---\n\n## 1. A\n\n- {child}\n"
+def test_another_document_that_includes_this_one_stays_the_same(tmp_path: Path, label: str, child: str) -> None:
+    outer = OUTER.format(label, child)
     middle = "## 1. B\n\n- lint.runbook.md\n"
-    written(tmp_path, {"lint.runbook.md": named, "mid.runbook.md": middle, "outer.runbook.md": outer})
+    written(tmp_path, {"lint.runbook.md": HELPED, "mid.runbook.md": middle, "outer.runbook.md": outer})
     (tmp_path / "alias.runbook.md").symlink_to("lint.runbook.md")
     with pytest.raises(RefusedError, match=r"outer\.runbook\.md includes this document, and would do something else"):
         made(tmp_path, "lint.runbook.md", S, "Help", "Aid")
+    written(tmp_path, {"outer.runbook.md": OUTER.format("1/lint.runbook.md/1", "lint.runbook.md")})
+    assert made(tmp_path, "lint.runbook.md", S, "Help", "Aid").edits
 
 
-def test_a_rule_of_the_project_that_names_the_step_is_not_left_behind(tmp_path: Path) -> None:
-    written(tmp_path, FILES)
+def test_a_shared_input_and_a_name_that_a_rule_uses_are_refused(tmp_path: Path) -> None:
+    head = "---\nrdc: {inputs: {version: {default: '1'}}}\n---\n\n"
+    written(tmp_path, {**FILES, "lint.runbook.md": head + LINT.replace("true", 'echo "$version"')})
+    with pytest.raises(RefusedError, match="would do something else"):
+        made(tmp_path, "release.runbook.md", I, "version", "tag")
     rule = '[[rule]]\nname = "few"\nrule = "Restore at most 5 times"\nfor = "*.runbook.md"\n'
     (tmp_path / "rdc.toml").write_text(rule, encoding="utf-8")
     with pytest.raises(RefusedError, match="another file may use the name `Restore`"):
         made(tmp_path, "release.runbook.md", S, "Restore", "Undo")
-
-
-def test_a_name_that_a_rule_uses_for_a_title_is_refused(tmp_path: Path) -> None:
     text = "---\nrdc: {rules: {a: Deploy at most 2 times}}\n---\n\n## 1. Deploy\n\nx\n\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
     written(tmp_path, {"a.runbook.md": text})
     assert made(tmp_path, "a.runbook.md", S, "Help", "Aid").edits
@@ -335,14 +296,12 @@ def test_documents_are_found_in_the_project_or_only_in_the_folder(
 ) -> None:
     """A folder without a project may be anything, such as the folder of a user, so nothing below it is read."""
     (tmp_path / "below").mkdir()
-    outer = "---\nrdc:\n  steps:\n    1/lint.runbook.md/Help: {labels: [x]}\n---\n\n## 1. A\n\n- lint.runbook.md\n"
-    help_step = LINT + "\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
-    (tmp_path / "below" / "outer.runbook.md").write_text(outer.replace("- lint", "- ../lint"), encoding="utf-8")
-    (tmp_path / "lint.runbook.md").write_text(help_step, encoding="utf-8")
+    label = "1/../lint.runbook.md/Help" if is_project else "1/lint.runbook.md/Help"
+    outer = OUTER.format(label, "../lint.runbook.md")
+    (tmp_path / "below" / "outer.runbook.md").write_text(outer, encoding="utf-8")
+    (tmp_path / "lint.runbook.md").write_text(HELPED, encoding="utf-8")
     if is_project:
         (tmp_path / "rdc.toml").touch()
-        text = outer.replace("- lint", "- ../lint").replace("1/lint", "1/../lint")
-        (tmp_path / "below" / "outer.runbook.md").write_text(text, encoding="utf-8")
     read: list[str] = []
 
     def compiling(one: Opened, given: Settings) -> Compilation:
@@ -359,8 +318,7 @@ def test_documents_are_found_in_the_project_or_only_in_the_folder(
 
 def test_documents_without_the_name_are_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A project may have ten thousand of them."""
-    named = LINT + "\n- FAIL: GOTO Help\n\n## Help\n\nx\n"
-    written(tmp_path, {**FILES, "lint.runbook.md": named, "outer.runbook.md": "## 1. A\n\n- lint.runbook.md\n"})
+    written(tmp_path, {**FILES, "lint.runbook.md": HELPED, "outer.runbook.md": "## 1. A\n\n- lint.runbook.md\n"})
     (tmp_path / "odd.runbook.md").write_bytes(b"\xff lint.runbook.md")
     located: list[str] = []
     locate = Project.locate
@@ -371,15 +329,9 @@ def test_documents_without_the_name_are_not_decoded(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(Project, "locate", locating)
     assert made(tmp_path, "lint.runbook.md", S, "Help", "Aid").edits
-    assert {Path(path).name for path in located} == {
-        "lint.runbook.md",
-        "outer.runbook.md",
-        "odd.runbook.md",
-        "release.runbook.md",
-    }
+    names = {Path(path).name.removesuffix(".runbook.md") for path in located}
+    assert names == {"lint", "outer", "odd", "release"}
 
-
-# --- The proof --------------------------------------------------------------------------------------------------------
 
 WRONG = [
     # a text in the renamed document, and what a wrong rename to `zzz` would write there

@@ -36,26 +36,16 @@ def gone(before: str, after: str, *approved: str, files: tuple[str, ...] = ("dep
 
 
 def test_a_line_has_name_sentence_and_guarded_steps() -> None:
-    ends = (
-        Event("", "complete"),
-        Event("", "stop"),
-        Event("5"),
-        Event("2", "pass"),
-        Event("3", "pass"),
-        Event("3", "fail"),
-    )
-    rule = Rule("approved", "x", ends)
+    at_ends = (Event("", "complete"), Event("", "stop"), Event("5"))
+    rule = Rule("approved", "x", (*at_ends, Event("2", "pass"), Event("3", "pass"), Event("3", "fail")))
     made = RuleResult(DeclaredRule("approved", "x", PLACE), rule, Proof(Status.HOLDS))
     assert rule_items([result(), result(scope="part")]) == [
         'rule approved "3 YES before 4" guards 4',
         'rule part/approved "3 YES before 4" guards 4',
     ]
     assert rule_items([made]) == ['rule approved "x" guards END, 5, "2 COMPLETE", "3 END"']
-
-
-def test_rules_that_are_tried_or_do_not_apply_have_no_line() -> None:
     nothing = RuleResult(DeclaredRule("approved", "x", PLACE), None, Proof(Status.NOT_APPLICABLE))
-    assert rule_items([result(is_tried=True), nothing]) == []
+    assert rule_items([result(is_tried=True), nothing]) == [], "one that is tried or does not apply has none"
 
 
 @pytest.mark.parametrize("text", [*NASTY, '4" guards 9', "a, b", "x\nother.md rule y", "\u2028", "\x1b[2J", "#"])
@@ -77,6 +67,9 @@ def test_a_rule_that_is_gone_needs_an_approval() -> None:
     assert gone(before, after) == [f'{problem}: it was "3 YES before 4"; {remedy}']
     assert gone(before, after, "no rule approved") == []
     assert gone(before, after, files=("deploy.yml",)) == [], "the document is gone too, or has errors"
+    lines = [f"{name}.md {rule_items([result()])[0]}" for name in "abc"]
+    (found,) = gone("\n".join(lines), "", files=("a.md", "b.md", "c.md"))
+    assert "gone: rule approved of a.md and 2 more" in found
 
 
 @pytest.mark.parametrize(
@@ -97,9 +90,3 @@ def test_more_rules_and_more_guarded_steps_need_no_approval() -> None:
     assert gone(lock(result("x", "4")), lock(result("x", "4", "5"), result(name="new"))) == []
     found = review(None, lock(result()), ("deploy.runbook.md",), ("secret TOKEN",), (), is_unseen=True)
     assert found.findings == [], "not even in CI without a lock"
-
-
-def test_a_rule_that_is_gone_from_many_documents_is_one_error() -> None:
-    lines = [f"{name}.md {rule_items([result()])[0]}" for name in "abc"]
-    (found,) = gone("\n".join(lines), "", files=("a.md", "b.md", "c.md"))
-    assert "gone: rule approved of a.md and 2 more" in found

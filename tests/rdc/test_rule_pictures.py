@@ -73,15 +73,9 @@ def test_a_rule_that_holds_marks_the_steps_that_it_is_about(deploy: Program) -> 
     drawn = with_rule(picture(deploy), deploy, result(rule))
     assert marked(drawn) == {"2": "opens: YES closes: start", "3": "guarded", "1": "1 Build · closes: FAIL"}
     assert drawn.notes == ("rule approved: holds", "2 YES before 3")
-
-
-def test_the_ends_of_a_run_are_guarded(deploy: Program) -> None:
     rule = Rule("end", "2 YES before COMPLETE", (Event("", "complete"),), (Event("2", "pass"),))
     found = marked(with_rule(picture(deploy), deploy, result(rule)))
-    assert sorted(found.values()) == ["guarded", "opens: YES"]
-
-
-def test_a_number_of_times_is_at_its_steps(deploy: Program) -> None:
+    assert sorted(found.values()) == ["guarded", "opens: YES"], "the ends of a run are guarded"
     found = marked(with_rule(picture(deploy), deploy, result(Rule("few", "3 at most 1 time", (Event("3"),), most=1))))
     assert found == {"3": "at most 1 time"}
 
@@ -104,19 +98,15 @@ def test_the_path_of_a_broken_rule_is_numbered(deploy: Program) -> None:
         "3": "(7) breaks the rule",
     }
     assert drawn.notes[0] == "rule approved: broken with env=prod"
+    found = broken(deploy, f"2={','.join(['no'] * 50)},yes", Event("3"))
+    shown = marked(with_rule(picture(deploy), deploy, found))["2"]
+    assert (shown[:16], shown[-1]) == ("(2) NO, (4) NO, ", "…"), "a long path is cut"
 
 
 def test_a_path_to_the_end_breaks_the_rule_at_its_last_step(deploy: Program) -> None:
     found = broken(deploy, "", Event("", "complete"))
     shown = marked(with_rule(picture(deploy), deploy, found))
     assert shown == {"1.1": "(1) PASS", "2": "(2) YES", "3": "(3) PASS (3) the end breaks the rule"}
-
-
-def test_a_long_path_is_cut(deploy: Program) -> None:
-    found = broken(deploy, f"2={','.join(['no'] * 50)},yes", Event("3"))
-    shown = marked(with_rule(picture(deploy), deploy, found))
-    assert shown["2"].startswith("(2) NO, (4) NO, ")
-    assert shown["2"].endswith("…")
 
 
 def test_a_box_for_a_whole_step_has_the_marks_of_its_stages() -> None:

@@ -24,7 +24,6 @@ def served(root: Path) -> api.ServedDocuments:
 
 
 def present(project: Project, path: str = DEPLOY) -> str:
-    """The hash of a document as it is now."""
     program = api.check(project.root / path).program
     assert program
     return api.program_hash(program)
@@ -74,19 +73,18 @@ def test_each_edit_needs_an_approval_also_of_a_document_that_is_included(project
     assert f"new and not approved: mcp {present(project)} in {DEPLOY}" in project.build("--check").err
 
 
-def test_options_and_rules_of_the_project_count(project: Project) -> None:
+def test_options_of_the_project_count_and_its_folder_does_not(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = present(project)
+    with monkeypatch.context() as patch:
+        patch.chdir(project.root / "ops")
+        program = api.check("deploy.runbook.md").program
+        assert program
+        assert api.program_hash(program) == before
     project.write("rdc.toml", f'notify = "mail.sh"\n\n{SERVED}')
     assert present(project) != before
     assert "new and not approved: mcp " in project.build().err
-
-
-def test_a_hash_does_not_depend_on_the_folder(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = present(project)
-    monkeypatch.chdir(project.root / "ops")
-    program = api.check("deploy.runbook.md").program
-    assert program
-    assert api.program_hash(program) == before
 
 
 def test_a_document_that_is_served_from_now_on_needs_an_approval(tmp_path: Path) -> None:
@@ -103,13 +101,6 @@ def test_a_document_that_is_served_from_now_on_needs_an_approval(tmp_path: Path)
     assert " mcp " not in project.text("rdc.lock")
 
 
-def test_documents_of_the_same_name_are_both_served(project: Project) -> None:
-    project.write("ops/deploy.workflow.yaml", "name: a\nsteps:\n  - {name: ship, prompt: Ship it., end: true}\n")
-    project.write("rdc.toml", SERVED.replace('**"]', '**", "ops/*.yaml"]'))
-    approve(project)
-    assert set(served(project.root).approved) == {DEPLOY, "ops/check.runbook.md", "ops/deploy.workflow.yaml"}
-
-
 def test_an_error_in_a_served_document_fails_the_build_and_leaves_the_lock(project: Project) -> None:
     before = project.text("rdc.lock")
     project.write(DEPLOY, "## 2. No\n")
@@ -119,7 +110,11 @@ def test_an_error_in_a_served_document_fails_the_build_and_leaves_the_lock(proje
     assert project.text("rdc.lock") == before
 
 
-def test_generated_files_beside_a_served_document_are_not_left_over(project: Project) -> None:
+def test_documents_of_the_same_name_are_served_and_files_beside_them_not_left_over(project: Project) -> None:
+    project.write("ops/deploy.workflow.yaml", "name: a\nsteps:\n  - {name: ship, prompt: Ship it., end: true}\n")
+    project.write("rdc.toml", SERVED.replace('**"]', '**", "ops/*.yaml"]'))
+    approve(project)
+    assert set(served(project.root).approved) == {DEPLOY, "ops/check.runbook.md", "ops/deploy.workflow.yaml"}
     gone = project.write("ops/gone.runbook.md", RUNBOOK.format("Gone", "true"))
     call("compile", "gone.runbook.md", "--to", "python", cwd=project.root / "ops")
     gone.unlink()
@@ -161,17 +156,14 @@ def test_a_wrong_table_is_an_error_and_serves_nothing(tmp_path: Path, text: str,
     assert (found.approved, [one.code for one in found.diagnostics]) == ({}, ["RD501"])
 
 
-def test_a_project_that_only_serves_starts_with_a_table_for_builds(tmp_path: Path) -> None:
-    document(tmp_path, "rdc.toml", '[mcp]\ndocuments = ["a.runbook.md"]\n')
+def test_a_project_that_only_serves_may_say_so_in_pyproject(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", RUNBOOK.format("A", "true"))
-    assert "add these lines to rdc.toml" in call("init", cwd=tmp_path).err
-
-
-def test_a_table_in_pyproject_counts(tmp_path: Path) -> None:
     document(tmp_path, "pyproject.toml", '[tool.rdc.mcp]\ndocuments = ["a.runbook.md"]\n')
-    document(tmp_path, "a.runbook.md", RUNBOOK.format("A", "true"))
     assert call("build", cwd=tmp_path).code == 0
     assert list(api.served(tmp_path).approved) == ["a.runbook.md"]
+    (tmp_path / "pyproject.toml").unlink()
+    document(tmp_path, "rdc.toml", '[mcp]\ndocuments = ["a.runbook.md"]\n')
+    assert "add these lines to rdc.toml" in call("init", cwd=tmp_path).err
 
 
 def test_an_agent_that_removes_the_lock_approves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -66,16 +67,12 @@ CASES = {
 }
 
 
-def compiled_none(*_words: Any) -> Any:
-    raise AssertionError("rdc status compiled a document")
-
-
 def runs(folder: Path, monkeypatch: pytest.MonkeyPatch, *, compiles: bool) -> list[Run]:
     """The runs of a folder as `rdc.api` shows them, with or without their documents."""
     monkeypatch.chdir(folder)
     with monkeypatch.context() as patched:
         if not compiles:
-            patched.setattr(status, "run_process", compiled_none)
+            patched.setattr(status, "run_process", Mock(side_effect=AssertionError("rdc status compiled a document")))
         return status.runs_in(".")
 
 
@@ -83,13 +80,22 @@ def stored(folder: Path, name: str = "a") -> Path:
     return folder / ".rdc" / name / "program.json"
 
 
+def begun(folder: Path) -> Path:
+    (folder / "rdc.toml").touch()
+    document(folder, "a.runbook.md", ASKS.format("true"))
+    assert spawn("run", "a.runbook.md", cwd=folder).code == 75
+    return folder
+
+
 @pytest.fixture
 def waiting(tmp_path: Path) -> Path:
-    """A folder with a run that waits."""
-    (tmp_path / "rdc.toml").touch()
-    document(tmp_path, "a.runbook.md", ASKS.format("true"))
-    assert spawn("run", "a.runbook.md", cwd=tmp_path).code == 75
-    return tmp_path
+    return begun(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def waits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all tests that leave it as it is."""
+    return begun(tmp_path_factory.mktemp("waits"))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -123,20 +129,20 @@ def test_a_running_step_looks_the_same(waiting: Path, monkeypatch: pytest.Monkey
     step.join()
 
 
-@pytest.mark.parametrize("changed", ["a.runbook.md", "part.runbook.md", "rdc.toml", "pyproject.toml"])
-def test_the_document_decides_after_a_change(changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_document_decides_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(tmp_path, "rdc.toml", '[project]\nname = "shop"\n')
     document(tmp_path, "part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\ntrue\n```\n")
     document(
         tmp_path, "a.runbook.md", "# Deploy\n\n## 1. Look\n\n- part.runbook.md\n\n## 2. Is it up?\n\n- YES: COMPLETE\n"
     )
     assert spawn("run", "a.runbook.md", cwd=tmp_path).code == 75
-    assert runs(tmp_path, monkeypatch, compiles=False)[0].state == "waiting"
-    path = tmp_path / changed
-    path.write_text((path.read_text() if path.exists() else "") + "\n")
-    with pytest.raises(AssertionError, match="compiled"):
-        runs(tmp_path, monkeypatch, compiles=False)
-    assert spawn("run", "a.runbook.md", "resume", cwd=tmp_path).code == 75
+    for changed in ("a.runbook.md", "part.runbook.md", "rdc.toml", "pyproject.toml"):
+        assert runs(tmp_path, monkeypatch, compiles=False)[0].state == "waiting"
+        with (tmp_path / changed).open("a") as file:
+            file.write("\n")
+        with pytest.raises(AssertionError, match="compiled"):
+            runs(tmp_path, monkeypatch, compiles=False)
+        assert spawn("run", "a.runbook.md", "resume", cwd=tmp_path).code == 75
     assert runs(tmp_path, monkeypatch, compiles=False)[0].state == "waiting"
 
 
@@ -173,57 +179,29 @@ def test_a_name_that_is_not_utf8_is_shown(name: bytes, tmp_path: Path, monkeypat
     assert found.next[0] == f"rdc run '{os.fsdecode(name)}' answer 2 yes"
 
 
-def test_no_terminal_is_opened(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing closes it, so a process that looks at runs again and again would have too many open files."""
-    opened: list[object] = []
-    original = os.open
-
-    def record(path: Any, *more: Any, **options: Any) -> int:
-        opened.append(path)
-        return original(path, *more, **options)
-
-    monkeypatch.setattr(os, "open", record)
-    assert runs(waiting, monkeypatch, compiles=False)[0].current
-    assert "/dev/tty" not in opened
-
-
-def test_an_adopted_version_is_stored(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    document(waiting, "a.runbook.md", ASKS.format("true").replace("NO: STOP", "NO: GOTO 1"))
-    assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
-    assert spawn("run", "a.runbook.md", "resume", "--adopt", cwd=waiting).code == 75
-    assert runs(waiting, monkeypatch, compiles=False)[0].state == "waiting"
-
-
-def test_the_file_is_written_once_and_privately(waiting: Path) -> None:
-    before = stored(waiting).stat()
-    assert before.st_mode & 0o777 == 0o600
-    assert spawn("run", "a.runbook.md", "resume", cwd=waiting).code == 75
-    assert stored(waiting).stat() == before or stored(waiting).stat().st_ino == before.st_ino
-    assert spawn("run", "a.runbook.md", "run", "--dry-run", "--as", "b", cwd=waiting).code == 0
-    assert not (waiting / ".rdc/a@b").exists()
-    assert sorted(path.name for path in stored(waiting).parent.iterdir()) == [
-        ".gitignore",
-        "journal",
-        "lock",
-        stored(waiting).name,
-    ]
-
-
-def test_a_document_read_with_options_stores_nothing(tmp_path: Path) -> None:
+def test_options_store_nothing_and_a_state_directory_elsewhere_keeps_its_files(tmp_path: Path) -> None:
     document(tmp_path, "a.md", ASKS.format("true"))
     assert spawn("run", "--from", "rundown", "a.md", cwd=tmp_path).code == 75
     assert not stored(tmp_path).exists()
-
-
-def test_a_state_directory_elsewhere_keeps_its_files(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", ASKS.format("true"))
     document(tmp_path, "state/program.json", "mine")
     assert spawn("run", "a.runbook.md", "--state-dir", "state", cwd=tmp_path).code == 75
     assert (tmp_path / "state/program.json").read_text() == "mine"
 
 
-def deeply_nested(_: dict[str, Any]) -> str:
-    return "[" * 100_000
+def test_the_file_is_written_once_and_privately(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = stored(waiting).stat()
+    assert before.st_mode & 0o777 == 0o600
+    assert spawn("run", "a.runbook.md", "resume", cwd=waiting).code == 75
+    assert stored(waiting).stat() == before or stored(waiting).stat().st_ino == before.st_ino
+    assert spawn("run", "a.runbook.md", "run", "--dry-run", "--as", "b", cwd=waiting).code == 0
+    assert not (waiting / ".rdc/a@b").exists()
+    document(waiting, "a.runbook.md", ASKS.format("true").replace("NO: STOP", "NO: GOTO 1"))
+    assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
+    assert spawn("run", "a.runbook.md", "resume", "--adopt", cwd=waiting).code == 75
+    assert runs(waiting, monkeypatch, compiles=False)[0].state == "waiting", "an adopted version is stored"
+    names = {path.name for path in stored(waiting).parent.iterdir()}
+    assert names == {".gitignore", "journal", "lock", stored(waiting).name}
 
 
 FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -234,7 +212,7 @@ FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no nodes": lambda one: one["table"].update(nodes=[]),
     "number": lambda one: one.update(table=3),
     "more": lambda one: one.update(more=1),
-    "nested": deeply_nested,
+    "nested": lambda _: "[" * 100_000,
     "source": lambda one: one["table"].update(source=5),
     "outside": lambda one: one["sources"].update({__file__: sha256(Path(__file__).read_bytes()).hexdigest()}),
     "many files": lambda one: one["sources"].update(dict.fromkeys(map(str, range(1000)), "")),
@@ -244,27 +222,31 @@ FORGED: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("forged", FORGED)
-def test_a_forged_file_shows_nothing(forged: str, waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = runs(waiting, monkeypatch, compiles=False)
-    content = json.loads(stored(waiting).read_text())
+def test_a_forged_file_shows_nothing(forged: str, waits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = runs(waits, monkeypatch, compiles=False)
+    text = stored(waits).read_text()
+    content = json.loads(text)
     changed = FORGED[forged](content)
-    stored(waiting).write_text(changed if isinstance(changed, str) else json.dumps(content))
+    stored(waits).write_text(changed if isinstance(changed, str) else json.dumps(content))
     with pytest.raises(AssertionError, match="compiled"):
-        runs(waiting, monkeypatch, compiles=False)
-    assert runs(waiting, monkeypatch, compiles=True) == honest
+        runs(waits, monkeypatch, compiles=False)
+    assert runs(waits, monkeypatch, compiles=True) == honest
+    stored(waits).write_text(text)
 
 
-def test_a_forged_file_shows_nothing_after_the_end(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forged_file_of_an_ended_run_and_another_run_at_the_same_path_are_not_shown(
+    waiting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run in `sub` is chosen by its path from there, and at this path from here is one that has ended."""
+    text = (waiting / "a.runbook.md").read_text()
     document(waiting, "a.runbook.md", CASES["stop"][1])
     assert spawn("run", "a.runbook.md", "--as", "b", cwd=waiting).code == 1
     content = json.loads(stored(waiting, "a@b").read_text())
     FORGED["question"](content)
     stored(waiting, "a@b").write_text(json.dumps(content))
     assert runs(waiting, monkeypatch, compiles=True)[1].next[0] == "rdc run a.runbook.md retry --as b"
-
-
-def test_another_run_at_the_same_path_from_here_is_not_shown(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run in `sub` is chosen by its path from there, and at this path from here is one that has ended."""
+    shutil.rmtree(waiting / ".rdc/a@b")
+    document(waiting, "a.runbook.md", text)
     (waiting / ".rdc/a").rename(waiting / ".rdc/z")
     shutil.copytree(waiting, waiting.parent / "sub", symlinks=True)
     (waiting.parent / "sub").rename(waiting / "sub")
@@ -294,6 +276,26 @@ def test_a_forged_loop_does_not_hang(tmp_path: Path, monkeypatch: pytest.MonkeyP
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_no_terminal_is_opened_and_paths_are_named_from_here(waits: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing closes a terminal, so a process that looks at runs again and again would have too many open files."""
+    opened: list[object] = []
+    original = os.open
+
+    def record(path: Any, *more: Any, **options: Any) -> int:
+        opened.append(path)
+        return original(path, *more, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", record)
+        assert runs(waits, patch, compiles=False)[0].current
+    assert "/dev/tty" not in opened
+    monkeypatch.chdir(waits.parent)
+    (found,) = status.runs_in(waits.name)
+    assert found.next[0] == "rdc run a.runbook.md answer 2 yes"
+    (waits / "ops").mkdir()
+    assert call("status", cwd=waits / "ops").out.splitlines()[1] == "  rdc run ../a.runbook.md answer 2 yes"
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "empty"])
@@ -333,11 +335,3 @@ def test_no_one_can_answer_a_question_that_is_not_in_the_document(
     refused = spawn("run", "a.runbook.md", "answer", "2", "yes", cwd=waiting)
     assert refused.code == 2
     assert "different version of this program" in refused.err
-
-
-def test_status_from_another_folder_names_paths_from_there(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(waiting.parent)
-    (found,) = status.runs_in(waiting.name)
-    assert found.next[0] == "rdc run a.runbook.md answer 2 yes"
-    (waiting / "ops").mkdir()
-    assert call("status", cwd=waiting / "ops").out.splitlines()[1] == "  rdc run ../a.runbook.md answer 2 yes"

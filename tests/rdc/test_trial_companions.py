@@ -11,7 +11,7 @@ from backends.base import MARK, Companion, Emission
 from backends.github import GithubBackend
 from backends.python import PythonBackend
 from compiler.driver import compile_file
-from compiler.ir.program import Node, Program
+from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, alphabet
 from rdc.testing.process import Finished
 from rdc.testing.run import Setting, TargetTestError
@@ -26,7 +26,6 @@ TEXT = f"# {MARK}\n"
 
 @pytest.fixture
 def setting(tmp_path: Path) -> Setting:
-    """A trial of a small runbook."""
     program = compile_file(str(document(tmp_path, "a.runbook.md", GOOD))).program
     assert program
     for name in ("workspace", "scratch"):
@@ -35,7 +34,6 @@ def setting(tmp_path: Path) -> Setting:
 
 
 def several(path: str) -> Emission:
-    """A main file with a companion."""
     return Emission(TEXT, companions=(Companion(path, f"{TEXT}beside\n", "program", executable=True),))
 
 
@@ -44,6 +42,14 @@ def test_they_lie_beside_the_main_file(setting: Setting) -> None:
     assert path.read_text() == TEXT
     assert (path.parent / "tools/x.py").read_text() == f"{TEXT}beside\n"
     assert os.access(path.parent / "tools/x.py", os.X_OK)
+    with pytest.raises(TargetTestError, match="nothing"):
+        setting.lay("main.sh", Emission(None))
+    outside = setting.scratch.parent / "mine"
+    outside.write_text("mine")
+    (setting.workspace / "x.py").symlink_to(outside)
+    setting.lay("main.yml", several("../../x.py"), setting.workspace / ".github" / "workflows")
+    assert outside.read_text() == "mine"
+    assert (setting.workspace / "x.py").read_text() == f"{TEXT}beside\n", "a link in its place is replaced"
 
 
 @pytest.mark.parametrize("path", ["../x.py", "../../x.py", "../../../../../../tmp/x.py", "link/x.py", "file/x.py"])
@@ -53,20 +59,6 @@ def test_they_stay_in_the_folders_of_the_trial(setting: Setting, path: str) -> N
     with pytest.raises(TargetTestError, match=r"x\.py"):
         setting.lay("main.sh", several(path))
     assert not list(setting.scratch.parent.glob("x.py"))
-
-
-def test_a_link_of_the_project_in_their_place_is_replaced(setting: Setting) -> None:
-    outside = setting.scratch.parent / "mine"
-    outside.write_text("mine")
-    (setting.workspace / "x.py").symlink_to(outside)
-    setting.lay("main.yml", several("../../x.py"), setting.workspace / ".github" / "workflows")
-    assert outside.read_text() == "mine"
-    assert (setting.workspace / "x.py").read_text() == f"{TEXT}beside\n"
-
-
-def test_a_target_that_makes_nothing_is_told(setting: Setting) -> None:
-    with pytest.raises(TargetTestError, match="nothing"):
-        setting.lay("main.sh", Emission(None))
 
 
 def test_a_python_program_finds_them(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,10 +98,7 @@ def test_outcomes_in_a_summary_have_capital_letters(document: str) -> None:
     program = compile_file(str(ROOT / "examples" / document)).program
     assert program
     for node in program.nodes:
-        shown = {"pass": "yes", "fail": "no"} if is_yes_no(node) else {}
+        is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
+        shown = {"pass": "yes", "fail": "no"} if is_yes_no else {}
         words = alphabet(node.task)
         assert [github._word(node, shown.get(word, word).upper()) for word in words] == list(words)
-
-
-def is_yes_no(node: Node) -> bool:
-    return isinstance(node.task, Ask) and node.task.question == "yes_no"

@@ -26,21 +26,26 @@ def test_source_proves_a_file(target: str, tmp_path: Path) -> None:
     path.write_text(text.replace(word, "Evil", 1), encoding="utf-8")
     changed = call("verify", str(path), cwd=tmp_path)
     assert (changed.code, changed.out.startswith(f"{path}:{at}: ")) == (1, True)
+    path.write_text(text.replace("rdc 0.1.0", "rdc 9.8.7"), encoding="utf-8")
+    other = call("verify", str(path), cwd=tmp_path)
+    assert (other.code, "it was written by rdc 9.8.7" in other.out) == (2, True), "it is not guessed"
+
+
+OF_PYTHON = (["runtime=shared"], ["traces=true"], ["traces=true", "runtime=shared"])
 
 
 @pytest.mark.parametrize(
-    ("target", "options"),
+    ("target", "options", "head"),
     [
-        ("python", ["-O", "operator=full"]),
-        ("python", ["-O", "runtime=shared"]),
-        ("python", ["-O", "traces=true"]),
-        ("python", ["-O", "traces=true", "-O", "runtime=shared"]),
-        ("make", ["-O", "state-dir=ops", "-O", "operator=full"]),
-        ("github", ["-O", "runs-on=[self-hosted, linux]", "-O", "timeout-minutes=5"]),
+        *(("python", options, "") for options in OF_PYTHON),
+        ("python", [], "---\nrdc:\n  python:\n    operator: full\n---\n"),
+        ("make", ["state-dir=ops", "operator=full"], ""),
+        ("github", ["runs-on=[self-hosted, linux]", "timeout-minutes=5"], ""),
     ],
 )
-def test_options_come_from_the_header(target: str, options: list[str], tmp_path: Path) -> None:
-    path = compiled(tmp_path, target, *options)
+def test_options_come_from_the_header(target: str, options: list[str], head: str, tmp_path: Path) -> None:
+    path = compiled(tmp_path, target, *(word for option in options for word in ("-O", option)), text=head + GOOD)
+    assert not head or b"-O operator=full --to python\n" in path.read_bytes(), "those of the document count"
     assert call("verify", str(path), cwd=tmp_path).code == 0
 
 
@@ -55,36 +60,20 @@ def test_header_is_the_same_for_every_way_to_compile(tmp_path: Path) -> None:
     assert (tmp_path / "below" / "other.mk").read_bytes() == text
 
 
-def test_options_of_the_document_count(tmp_path: Path) -> None:
-    path = compiled(tmp_path, text=f"---\nrdc:\n  python:\n    operator: full\n---\n{GOOD}")
-    assert b"-O operator=full --to python\n" in path.read_bytes()
-    assert call("verify", path.name, cwd=tmp_path).code == 0
-
-
 @pytest.mark.parametrize(
     ("target", "options"),
     [
         *((name, []) for name in NAMES if name != "make"),
-        *(("python", ["runtime=shared"]), ("python", ["traces=true"]), ("python", ["traces=true", "runtime=shared"])),
+        *(("python", options) for options in OF_PYTHON),
         ("dbos", ["operator=full"]),
     ],
 )
 def test_a_file_without_its_source(target: str, options: list[str], tmp_path: Path) -> None:
     path = alone(tmp_path, target, *(word for option in options for word in ("-O", option)))
     result = call("verify", str(path), cwd=tmp_path)
-    known = (
-        "unchanged, source not compared"
-        if target in ("python", "dbos", "skill")
-        else "only the source proves this file"
-    )
+    is_known = target in ("python", "dbos", "skill")
+    known = "unchanged, source not compared" if is_known else "only the source proves this file"
     assert (result.code, known in result.out) == (3, True), result.out
-
-
-def test_source_with_other_bytes_is_not_compared(tmp_path: Path) -> None:
-    path = compiled(tmp_path)
-    document(tmp_path, "deploy.runbook.md", GOOD.replace("testing", "tested"))
-    result = call("verify", path.name, cwd=tmp_path)
-    assert (result.code, "the source has changed" in result.out) == (3, True)
 
 
 def test_shared_runtime_is_known(tmp_path: Path) -> None:
@@ -168,18 +157,6 @@ FORGERIES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("has_source", [False, True], ids=["alone", "source"])
-@pytest.mark.parametrize("name", FORGERIES)
-def test_changed_program(name: str, *, has_source: bool, tmp_path: Path) -> None:
-    path = compiled(tmp_path) if has_source else alone(tmp_path)
-    changed = FORGERIES[name](path.read_text(encoding="utf-8"))
-    path.write_bytes(changed.encode())
-    result = call("verify", path.name, cwd=tmp_path)
-    assert result.code == 1, result
-    assert result.out.startswith(f"{path.name}:")
-    assert not (tmp_path / "ran").exists()
-
-
 FORGED_WORKERS: dict[str, Callable[[str], str]] = {
     "edition": replaced("import errno\n", "import errno, this\n"),
     "part for workers": replaced("import socket\n", "import socket, this\n"),
@@ -201,16 +178,6 @@ FORGED_WORKERS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("has_source", [False, True], ids=["alone", "source"])
-@pytest.mark.parametrize("name", FORGED_WORKERS)
-def test_changed_worker(name: str, *, has_source: bool, tmp_path: Path) -> None:
-    path = compiled(tmp_path, "dbos") if has_source else alone(tmp_path, "dbos")
-    path.write_bytes(FORGED_WORKERS[name](path.read_text(encoding="utf-8")).encode())
-    result = call("verify", path.name, cwd=tmp_path)
-    assert result.code == 1, result
-    assert result.out.startswith(f"{path.name}:")
-
-
 FORGED_TRACES: dict[str, Callable[[str], str]] = {
     "edition": replaced("import errno\n", "import errno, this\n"),
     "part for traces": replaced("from contextlib import closing\n", "from contextlib import closing, suppress\n"),
@@ -227,14 +194,27 @@ FORGED_TRACES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("has_source", [False, True], ids=["alone", "source"])
-@pytest.mark.parametrize("name", FORGED_TRACES)
-def test_changed_part_for_traces(name: str, *, has_source: bool, tmp_path: Path) -> None:
-    options = ("-O", "traces=true")
-    path = compiled(tmp_path, "python", *options) if has_source else alone(tmp_path, "python", *options)
-    path.write_bytes(FORGED_TRACES[name](path.read_text(encoding="utf-8")).encode())
-    result = call("verify", path.name, cwd=tmp_path)
-    assert (result.code, result.out.startswith(f"{path.name}:")) == (1, True), result
+FORGED = [
+    *(("python", (), name, change) for name, change in FORGERIES.items()),
+    *(("dbos", (), name, change) for name, change in FORGED_WORKERS.items()),
+    *(("python", ("-O", "traces=true"), name, change) for name, change in FORGED_TRACES.items()),
+]
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "change"),
+    [pytest.param(*rest, change, id=f"{name}-{len(rest[1])}") for *rest, name, change in FORGED],
+)
+def test_changed_program(target: str, options: tuple[str, ...], change: Callable[[str], str], tmp_path: Path) -> None:
+    """With its source, and without it."""
+    path = compiled(tmp_path, target, *options)
+    path.write_bytes(change(path.read_text(encoding="utf-8")).encode())
+    for _ in range(2):
+        result = call("verify", path.name, cwd=tmp_path)
+        assert result.code == 1, result
+        assert result.out.startswith(f"{path.name}:")
+        assert not (tmp_path / "ran").exists()
+        (tmp_path / "deploy.runbook.md").unlink(missing_ok=True)
 
 
 def test_changed_part_for_traces_beside_a_program(tmp_path: Path) -> None:
@@ -245,10 +225,14 @@ def test_changed_part_for_traces_beside_a_program(tmp_path: Path) -> None:
     assert call("verify", path.name, cwd=tmp_path).code == 1
 
 
-def test_packages_of_a_program_are_a_change(tmp_path: Path) -> None:
+def test_packages_of_a_program_are_a_change_and_the_line_of_a_change_is_named(tmp_path: Path) -> None:
     path = alone(tmp_path)
     text = path.read_text(encoding="utf-8")
     packages = "# /// script\n# dependencies = []\n# ///\n"
+    lines = text.split("\n")
+    lines[199] += " #"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).out.startswith(f"{path.name}:200: ")
     for place, line in {"# Do not edit": 7, "    step(": text[: text.index("    step(")].count("\n") + 1}.items():
         path.write_text(text.replace(place, f"{packages}{place}", 1), encoding="utf-8")
         found = call("verify", path.name, cwd=tmp_path)
@@ -276,23 +260,6 @@ def test_packages_in_a_command_are_no_packages_of_the_program(target: str, tmp_p
     assert result.code == 3, result.out
 
 
-def test_line_of_a_change_is_named(tmp_path: Path) -> None:
-    path = alone(tmp_path)
-    lines = path.read_text(encoding="utf-8").split("\n")
-    lines[199] += " #"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    assert call("verify", path.name, cwd=tmp_path).out.startswith(f"{path.name}:200: ")
-
-
-@pytest.mark.parametrize("target", NAMES)
-def test_other_version_is_not_guessed(target: str, tmp_path: Path) -> None:
-    path = compiled(tmp_path, target)
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("rdc 0.1.0", "rdc 9.8.7"), encoding="utf-8")
-    result = call("verify", str(path), cwd=tmp_path)
-    assert (result.code, "it was written by rdc 9.8.7" in result.out) == (2, True)
-
-
 @pytest.mark.parametrize(
     "source", ["/etc/passwd", "../deploy.runbook.md", "deploy\\.runbook.md", "'", "-", "x/../deploy.runbook.md"]
 )
@@ -309,12 +276,6 @@ def test_link_to_a_source_elsewhere_is_not_followed(tmp_path: Path) -> None:
     document(tmp_path, "deploy.runbook.md", GOOD)
     (path.parent / "deploy.runbook.md").symlink_to(tmp_path / "deploy.runbook.md")
     assert call("verify", path.name, cwd=path.parent).code == 3
-
-
-def test_link_to_a_program_is_the_program(tmp_path: Path) -> None:
-    path = compiled(tmp_path)
-    (tmp_path / "link.py").symlink_to(path)
-    assert call("verify", "link.py", cwd=tmp_path).code == 0
 
 
 @pytest.mark.parametrize("kind", ["folder", "absent", "pipe", "text", "empty", "nul", "huge", "binary"])
@@ -341,10 +302,15 @@ def test_neither_questions_nor_titles_like_a_header_matter(text: str, tmp_path: 
 
 def test_worst_of_several_files_decides(tmp_path: Path) -> None:
     path = compiled(tmp_path)
+    (tmp_path / "link.py").symlink_to(path)
+    assert call("verify", "link.py", cwd=tmp_path).code == 0
     (tmp_path / "other.py").write_text("print(1)\n", encoding="utf-8")
     (tmp_path / "changed.py").write_bytes(path.read_bytes() + b"#\n")
     assert call("verify", path.name, "other.py", cwd=tmp_path).code == 2
     assert call("verify", path.name, "other.py", "changed.py", cwd=tmp_path).code == 1
+    document(tmp_path, "deploy.runbook.md", GOOD.replace("testing", "tested"))
+    result = call("verify", path.name, cwd=tmp_path)
+    assert (result.code, "the source has changed" in result.out) == (3, True)
 
 
 AFTER_HEADER = "# B\n\n## 1. Do\n\n- PASS: COMPLETE\n- FAIL: STOP\n\n```sh\ntrue\n```\n"

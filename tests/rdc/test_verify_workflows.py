@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from backends.github import GithubBackend
 from backends.github.verify import Called, verify_calls
 from compiler.driver import Compilation, compile_file
 from rdc.output.generate import emitted
-from tests.rdc.verified import alone, compiled
+from tests.rdc.verified import compiled
 from tests.support.cli import GOOD, ROOT, call, document
 
 pytestmark = pytest.mark.process
@@ -35,42 +36,79 @@ Look at the build.
 - YES: COMPLETE
 - NO: STOP
 """
+SLOW = "---\nrdc:\n  steps:\n    '1': {timeout: 10m}\n---\n# Slow\n\n## 1. Wait\n\n```sh\ntrue # `$(x)` \\\n```\n"
+WALKED = (
+    '# Try\n\n## 1. Try\n\nTry it `now`.\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
+    "\n## 2. Ask\n\nIs it?\n"
+)
 WORKFLOW = ".github/workflows/deploy.yml"
 
 
-def workflow(folder: Path, *options: str, has_source: bool = True) -> Path:
-    """A workflow in its repository."""
-    words = [word for option in ("prompts=answers", *options) for word in ("-O", option)]
-    return (compiled if has_source else alone)(folder, "github", *words, text=DOCUMENT, out=WORKFLOW)
+def words(*options: str) -> list[str]:
+    return [word for option in options for word in ("-O", option)]
 
 
-@pytest.mark.parametrize("options", [(), ("program=lib/p.py",), ("parallel=matrix",)], ids=" ".join)
-def test_a_workflow_its_program_and_the_runtime_are_proven_together(options: tuple[str, ...], tmp_path: Path) -> None:
-    workflow(tmp_path, *options)
-    assert call("verify", WORKFLOW, cwd=tmp_path).code == 0
+def workflow(folder: Path, *options: str) -> Path:
+    return compiled(folder, "github", *words("prompts=answers", *options), text=DOCUMENT, out=WORKFLOW)
+
+
+def calling(folder: Path, *options: str) -> Path:
+    """A Makefile that calls the program."""
+    return compiled(folder, "make", *words(*options), text=SLOW)
+
+
+def walking(folder: Path, *options: str) -> Path:
+    """A Makefile that walks a runbook by itself."""
+    return compiled(folder, "make", *words(*options), text=WALKED)
+
+
+KNOWN: list[tuple[Callable[..., Path], tuple[str, ...], int, str]] = [
+    (workflow, (), 3, "unchanged, source not compared"),
+    (workflow, ("program=lib/p.py",), 3, "unchanged, source not compared"),
+    (workflow, ("parallel=matrix",), 3, "unchanged, source not compared"),
+    (workflow, ("runtime=inline",), 0, "only the source proves this file"),
+    (calling, (), 3, "source not compared"),
+    (calling, ("state-dir=state", "operator=full"), 3, "source not compared"),
+    (calling, ("program=lib/p.py",), 3, "source not compared"),
+    (walking, (), 0, "loop unchanged, source not compared"),
+    (walking, ("state-dir=/var/state",), 0, "loop unchanged, source not compared"),
+]
+"""What is compiled, how many files it calls, and what is printed of it without its source."""
+
+
+@pytest.mark.parametrize(("made", "options", "companions", "printed"), KNOWN)
+def test_it_is_proven_together_with_what_it_calls_and_known_without_the_source(
+    made: Callable[..., Path], options: tuple[str, ...], companions: int, printed: str, tmp_path: Path
+) -> None:
+    path = made(tmp_path, *options)
+    called = list(tmp_path.rglob("*.py"))
+    assert len(called) == companions
+    assert call("verify", str(path), *map(str, called), cwd=tmp_path).code == 0
     (tmp_path / "deploy.runbook.md").unlink()
-    found = call("verify", WORKFLOW, cwd=tmp_path)
-    assert (found.code, "unchanged, source not compared" in found.out) == (3, True), found.out
+    found = call("verify", str(path), cwd=tmp_path)
+    assert (found.code, printed in found.out) == (3, True), found.out
 
 
-def test_a_workflow_that_has_the_program_in_it_is_proven_only_by_the_source(tmp_path: Path) -> None:
-    workflow(tmp_path, "runtime=inline", has_source=False)
-    found = call("verify", WORKFLOW, cwd=tmp_path)
-    assert (found.code, "only the source proves this file" in found.out) == (3, True), found.out
-
-
-@pytest.mark.parametrize("has_source", [True, False])
-@pytest.mark.parametrize("which", ["deploy.py", "rdc_runtime_*.py", "rdc_github_*.py"])
-@pytest.mark.parametrize("is_gone", [True, False])
-def test_a_pin_that_does_not_hold_is_found(has_source: bool, which: str, is_gone: bool, tmp_path: Path) -> None:
-    workflow(tmp_path, has_source=has_source)
-    (victim,) = (tmp_path / ".github" / "rdc").glob(which)
-    if is_gone:
+@pytest.mark.parametrize(
+    ("target", "which"),
+    [
+        *(("github", name) for name in ("deploy.py", "rdc_runtime_*.py", "rdc_github_*.py")),
+        *(("make", name) for name in ("deploy.py", "rdc_runtime_*.py", "rdc_make_*.py")),
+    ],
+)
+@pytest.mark.parametrize("how", ["changed", "gone", "marked"])
+def test_a_pin_that_does_not_hold_is_found(target: str, which: str, how: str, tmp_path: Path) -> None:
+    """With the source, and without it."""
+    path = workflow(tmp_path) if target == "github" else calling(tmp_path)
+    (victim,) = tmp_path.rglob(which)
+    if how == "gone":
         victim.unlink()
     else:
-        victim.write_bytes(victim.read_bytes() + b"#\n")
-    found = call("verify", WORKFLOW, cwd=tmp_path)
-    assert (found.code, victim.name in found.out) == (1, True), found.out
+        victim.write_bytes(b"\xef\xbb\xbf" * (how == "marked") + victim.read_bytes() + b"#\n" * (how == "changed"))
+    for _ in range(2):
+        found = call("verify", path.relative_to(tmp_path).as_posix(), cwd=tmp_path)
+        assert (found.code, f"rdc/{victim.name}" in found.out) == (1, True), found.out
+        (tmp_path / "deploy.runbook.md").unlink(missing_ok=True)
 
 
 LOADERS = {
@@ -96,9 +134,6 @@ OTHERS = {
     "another call": ("CALL: open", "CALL: other"),
     "a container": ("    runs-on:", "    container: other\n    runs-on:"),
     "a shell of a job": ("    runs-on:", "    defaults:\n      run:\n        shell: bash {0}\n    runs-on:"),
-}
-
-WHOLE = {
     "more in an upload": ("rdc-kept\n          overwrite", "rdc-kept ~/.ssh\n          overwrite"),
     "another artifact": ("name: ${{ steps.check.outputs.artifact }}", "name: other"),
     "a download over the workspace": ("rdc-kept\n          run-id", "rdc-x/../../repo\n          run-id"),
@@ -121,10 +156,42 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("change", WHOLE.values(), ids=WHOLE)
-def test_a_step_of_rdc_is_compared_as_a_whole(change: tuple[str, str], tmp_path: Path) -> None:
+def verified_after(change: tuple[str, str], folder: Path, path: Path | None = None) -> tuple[int, str]:
+    """What is printed of a workflow or a Makefile without its source, after a change."""
+    path = path or workflow(folder)
+    (folder / "deploy.runbook.md").unlink()
+    text = path.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    found = call("verify", str(path), cwd=folder)
+    return found.code, found.out
+
+
+@pytest.mark.parametrize("change", LOADERS.values(), ids=LOADERS)
+def test_another_loader_is_found_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
+    assert verified_after(change, tmp_path)[0] == 1
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
+def test_what_rdc_does_not_write_is_proven_only_by_the_source(change: tuple[str, str], tmp_path: Path) -> None:
     code, printed = verified_after(change, tmp_path)
     assert (code, "it has steps or settings that rdc does not write" in printed) == (3, True), printed
+    assert ("only the source proves this file" in printed, "unchanged" in printed) == (True, False), printed
+
+
+SLOW_ONES = {
+    "a path": ("    steps:\n", f"    if: {'github.event.a' * 60};\n    steps:\n"),
+    "calls": ("    steps:\n", f"    if: {'steps.a.outputs.acontains(' * 60};\n    steps:\n"),
+    "jobs": ("jobs:\n", "jobs:\n" + "".join(f"  j{number}: {{}}\n" for number in range(3000))),
+}
+
+
+@pytest.mark.parametrize("change", SLOW_ONES.values(), ids=SLOW_ONES)
+def test_a_long_condition_and_many_jobs_are_compared_soon(change: tuple[str, str], tmp_path: Path) -> None:
+    begun = time.monotonic()
+    code, printed = verified_after(change, tmp_path)
+    assert (code, "does not write" in printed) == (3, True), printed
+    assert time.monotonic() - begun < 20
 
 
 MANY: tuple[dict[str, object], ...] = (
@@ -165,49 +232,10 @@ def test_all_that_rdc_writes_is_known(number: int, part: range) -> None:
     assert count
 
 
-@pytest.mark.parametrize("part", ["github.event.a", "steps.a.outputs.acontains("])
-def test_a_long_condition_is_read_soon(part: str, tmp_path: Path) -> None:
-    begun = time.monotonic()
-    code, printed = verified_after(("    steps:\n", f"    if: {part * 60};\n    steps:\n"), tmp_path)
-    assert (code, "does not write" in printed) == (3, True), printed
-    assert time.monotonic() - begun < 20
-
-
-def test_many_jobs_are_compared_soon(tmp_path: Path) -> None:
-    begun = time.monotonic()
-    more = "".join(f"  j{number}: {{}}\n" for number in range(3000))
-    code, printed = verified_after(("jobs:\n", f"jobs:\n{more}"), tmp_path)
-    assert (code, "does not write" in printed) == (3, True), printed
-    assert time.monotonic() - begun < 20
-
-
-@pytest.mark.parametrize("change", LOADERS.values(), ids=LOADERS)
-def test_another_loader_is_found_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
-    found = verified_after(change, tmp_path)
-    assert found[0] == 1, found[1]
-
-
-@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
-def test_what_rdc_does_not_write_is_proven_only_by_the_source(change: tuple[str, str], tmp_path: Path) -> None:
-    code, printed = verified_after(change, tmp_path)
-    assert (code, "only the source proves this file" in printed, "unchanged" in printed) == (3, True, False), printed
-
-
-def verified_after(change: tuple[str, str], folder: Path) -> tuple[int, str]:
-    """What is said of a workflow without its source, after a change."""
-    path = workflow(folder, has_source=False)
-    text = path.read_text(encoding="utf-8")
-    assert change[0] in text
-    path.write_text(text.replace(*change, 1), encoding="utf-8")
-    found = call("verify", WORKFLOW, cwd=folder)
-    return found.code, found.out
-
-
 # --- `rdc verify` with an SVG: its header says how it was drawn, and the source, drawn again, proves it ---------------
 
 
 def picture(folder: Path, *options: str, name: str = "deploy.runbook.md") -> Path:
-    """An SVG in a project with its source."""
     (folder / ".git").mkdir(exist_ok=True)
     document(folder, name, GOOD)
     made = call("graph", name, *options, "-o", "flow.svg", cwd=folder)
@@ -227,26 +255,17 @@ def test_source_proves_a_picture(options: tuple[str, ...], tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("drawn_once")
-def test_a_word_that_was_changed_is_found(tmp_path: Path) -> None:
+def test_a_picture_with_another_word_or_layout_or_of_another_source(tmp_path: Path) -> None:
     path = picture(tmp_path)
     text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace(">1 Build<", ">1 Evil<", 1), encoding="utf-8")
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "differs from the picture of deploy.runbook.md" in found.out) == (1, True)
-
-
-@pytest.mark.usefixtures("drawn_once")
-def test_another_layout_proves_nothing(tmp_path: Path) -> None:
-    path = picture(tmp_path)
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace(' points="', ' points="1', 1), encoding="utf-8")
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "another version of Graphviz" in found.out) == (2, True)
-
-
-@pytest.mark.usefixtures("drawn_once")
-def test_a_stale_picture_is_told_by_the_hash(tmp_path: Path) -> None:
-    path = picture(tmp_path)
+    for change, code, words in (
+        ((">1 Build<", ">1 Evil<"), 1, "differs from the picture of deploy.runbook.md"),
+        ((' points="', ' points="1'), 2, "another version of Graphviz"),
+    ):
+        path.write_text(text.replace(*change, 1), encoding="utf-8")
+        found = call("verify", path.name, cwd=tmp_path)
+        assert (found.code, words in found.out) == (code, True)
+    path.write_text(text, encoding="utf-8")
     document(tmp_path, "deploy.runbook.md", GOOD.replace("Build", "Make"))
     found = call("verify", path.name, cwd=tmp_path)
     assert (found.code, "the source has changed" in found.out) == (3, True)
@@ -280,45 +299,6 @@ def test_the_command_that_draws_is_that_of_the_graph(compiling: str, drawing: st
     assert (drawn.options, drawn.read_by, drawn.is_drawn) == (command.options, command.read_by, True)
 
 
-# --- Makefiles that call the program ----------------------------------------------------------------------------------
-
-SLOW = "---\nrdc:\n  steps:\n    '1': {timeout: 10m}\n---\n# Slow\n\n## 1. Wait\n\n```sh\ntrue # `$(x)` \\\n```\n"
-OPTIONS = [[], ["-O", "state-dir=state", "-O", "operator=full"], ["-O", "program=lib/p.py"]]
-
-
-def calling(folder: Path, *options: str) -> Path:
-    """A Makefile that calls the program."""
-    return compiled(folder, "make", *options, text=SLOW)
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-def test_a_makefile_its_program_and_the_runtime_are_proven_together(options: list[str], tmp_path: Path) -> None:
-    path = calling(tmp_path, *options)
-    folder = "lib" if "program=lib/p.py" in options else "rdc"
-    files = [path.name, *(f"{folder}/{file.name}" for file in (tmp_path / folder).glob("*.py"))]
-    assert len(files) == 4
-    assert call("verify", *files, cwd=tmp_path).code == 0
-    (tmp_path / "deploy.runbook.md").unlink()
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "source not compared" in found.out) == (3, True), found.out
-
-
-@pytest.mark.parametrize("has_source", [True, False])
-@pytest.mark.parametrize("which", ["deploy.py", "rdc_runtime_*.py", "rdc_make_*.py"])
-@pytest.mark.parametrize("how", ["changed", "gone", "marked"])
-def test_a_wrong_pin_of_a_makefile_is_found(has_source: bool, which: str, how: str, tmp_path: Path) -> None:
-    path = calling(tmp_path)
-    (victim,) = (tmp_path / "rdc").glob(which)
-    if how == "gone":
-        victim.unlink()
-    else:
-        victim.write_bytes(b"\xef\xbb\xbf" * (how == "marked") + victim.read_bytes() + b"#\n" * (how == "changed"))
-    if not has_source:
-        (tmp_path / "deploy.runbook.md").unlink()
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, f"rdc/{victim.name}" in found.out) == (1, True), found.out
-
-
 CHANGES = {
     "a recipe": ("step-1: ;", "step-1: ; rm -rf x; #"),
     "another call": ("$(call RDC_CALL,step,1)", "$(call RDC_CALL,step,$(shell x))"),
@@ -334,60 +314,26 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_nothing_but_comments_and_targets_gets_by_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
-    path = calling(tmp_path)
-    (tmp_path / "deploy.runbook.md").unlink()
-    text = path.read_text(encoding="utf-8")
-    assert change[0] in text
-    path.write_text(text.replace(*change, 1), encoding="utf-8")
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "which is another" in found.out) == (1, False), found.out
-
-
-def test_comments_are_what_only_the_source_proves(tmp_path: Path) -> None:
-    path = calling(tmp_path)
-    path.write_text(path.read_text(encoding="utf-8").replace("#   sh:", "#   other:"), encoding="utf-8")
-    assert call("verify", path.name, cwd=tmp_path).code == 1
-    (tmp_path / "deploy.runbook.md").unlink()
-    assert call("verify", path.name, cwd=tmp_path).code == 3
+    code, printed = verified_after(change, tmp_path, calling(tmp_path))
+    assert (code, "which is another" in printed) == (1, False), printed
 
 
 def test_a_companion_that_is_stale_is_found_by_check(tmp_path: Path) -> None:
-    calling(tmp_path)
+    path = calling(tmp_path)
     words = ("compile", "deploy.runbook.md", "--to", "make", "--check")
-    assert call(*words, cwd=tmp_path).code == 0
+    current = call(*words, "--strict", cwd=tmp_path)
+    assert current.code == 0
+    assert "note[RD539]: step 1 has a time limit: deploy.mk calls rdc/deploy.py\n" in current.err
     for victim in (tmp_path / "rdc").glob("*.py"):
         whole = victim.read_bytes()
         victim.write_bytes(whole + b"#\n")
         stale = call(*words, cwd=tmp_path)
         assert (stale.code, f"rdc/{victim.name}" in stale.err) == (1, True)
         victim.write_bytes(whole)
-
-
-def test_the_note_shows_why_and_which_files_belong_together(tmp_path: Path) -> None:
-    document(tmp_path, "deploy.runbook.md", SLOW)
-    made = call("compile", "deploy.runbook.md", "--to", "make", "-o", "deploy.mk", "--strict", cwd=tmp_path)
-    assert made.code == 0
-    assert "note[RD539]: step 1 has a time limit: deploy.mk calls rdc/deploy.py\n" in made.err
-
-
-# --- Makefiles that walk a runbook ------------------------------------------------------------------------------------
-
-WALKED = (
-    '# Try\n\n## 1. Try\n\nTry it `now`.\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
-    "\n## 2. Ask\n\nIs it?\n"
-)
-
-
-def walking(folder: Path, *options: str) -> Path:
-    """A Makefile that walks a runbook, without its source."""
-    return alone(folder, "make", *options, text=WALKED)
-
-
-@pytest.mark.parametrize("options", [[], ["-O", "state-dir=/var/state"]], ids=" ".join)
-def test_a_makefile_that_walks_has_a_known_loop(options: list[str], tmp_path: Path) -> None:
-    path = walking(tmp_path, *options)
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "loop unchanged, source not compared" in found.out) == (3, True), found.out
+    path.write_text(path.read_text(encoding="utf-8").replace("#   sh:", "#   other:"), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).code == 1
+    (tmp_path / "deploy.runbook.md").unlink()
+    assert call("verify", path.name, cwd=tmp_path).code == 3, "only the source proves comments"
 
 
 BENT = {
@@ -417,8 +363,4 @@ BENT = {
 
 @pytest.mark.parametrize("change", BENT.values(), ids=BENT)
 def test_nothing_but_texts_gets_by_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
-    path = walking(tmp_path)
-    text = path.read_text(encoding="utf-8")
-    assert change[0] in text
-    path.write_text(text.replace(*change, 1), encoding="utf-8")
-    assert call("verify", path.name, cwd=tmp_path).code == 1
+    assert verified_after(change, tmp_path, walking(tmp_path))[0] == 1

@@ -27,7 +27,6 @@ def generated(target: str, options: tuple[str, ...], text: str, out: str) -> dic
 
 
 def compiled(folder: Path, target: str = "python", *options: str, text: str = GOOD, out: str = "") -> Path:
-    """A generated file in a project with its source."""
     (folder / ".git").mkdir(exist_ok=True)
     for name, data in generated(target, options, text, out or NAMES[target]).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +35,6 @@ def compiled(folder: Path, target: str = "python", *options: str, text: str = GO
 
 
 def alone(folder: Path, target: str = "python", *options: str, text: str = GOOD, out: str = "") -> Path:
-    """A generated file whose source is gone."""
     path = compiled(folder, target, *options, text=text, out=out)
     (folder / "deploy.runbook.md").unlink()
     return path

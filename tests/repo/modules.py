@@ -31,12 +31,10 @@ def nodes(path: Path) -> tuple[ast.AST, ...]:
 
 
 def shown(path: Path) -> str:
-    """A path as people write it."""
     return path.relative_to(ROOT).as_posix()
 
 
 def dotted(path: Path) -> str:
-    """The name of a module."""
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -67,7 +65,6 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def strings(path: Path) -> set[str]:
-    """All strings in a module."""
     parts = nodes(path)
     return {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
 

@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ from compiler.version import __version__
 from tests.conftest import ROOT
 from tests.support.cli import Result, call, environment
 from tests.support.once import shared
-from tests.support.published import commit_all, git, published, wheel
+from tests.support.published import commit_all, git, needed, published, wheel
 
 pytestmark = pytest.mark.process
 
@@ -46,7 +45,6 @@ def run(*words: str | Path, cwd: Path) -> Result:
 
 
 def done(*words: str | Path, cwd: Path) -> Result:
-    """Run a process that must not fail."""
     result = run(*words, cwd=cwd)
     assert result.code == 0, result.out + result.err
     return result
@@ -82,17 +80,12 @@ def test_the_wheel_holds_what_is_read_at_run_time() -> None:
     assert "runtime_shim/engine/session.py" in names
     assert "backends/python/templates/program.py.jinja" in names
     assert {f"compiler/diagnostics/explanations/{code}.md" for code in CODES} <= names
+    assert wheel().name == f"{STEM}-py3-none-any.whl", "on PyPI `rdc` is another project's"
+    metadata = zipfile.ZipFile(wheel()).read(f"{STEM}.dist-info/METADATA").decode().splitlines()
+    assert {"Name: rundown-compiler", "Provides-Extra: act", "Provides-Extra: graph"} <= set(metadata)
+    assert f"dist/{wheel().name}[graph]" in (ROOT / "README.md").read_text(encoding="utf-8")
     strange = {name for name in names if name.split("/", 1)[0] not in (*folders, f"{STEM}.dist-info")}
     assert not strange
-
-
-def test_the_distribution_has_a_name_of_its_own() -> None:
-    """On PyPI `rdc` is another project's."""
-    assert wheel().name == f"{STEM}-py3-none-any.whl"
-    metadata = zipfile.ZipFile(wheel()).read(f"{STEM}.dist-info/METADATA").decode().splitlines()
-    assert "Name: rundown-compiler" in metadata
-    assert {"Provides-Extra: act", "Provides-Extra: graph"} <= set(metadata)
-    assert f"dist/{wheel().name}[graph]" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_nothing_advises_to_install_what_is_not_there() -> None:
@@ -140,12 +133,8 @@ def test_rdc_works_in_an_empty_environment(scripts: Path, tmp_path: Path) -> Non
     first = done(tmp_path / "flaky-test.py", "run", cwd=runs[0])
     second = done(rdc, "run", source, cwd=runs[1])
     assert first.err.splitlines()[-1] == second.err.splitlines()[-1] == "rdc: COMPLETE All tests passed"
-
-
-@pytest.mark.soak
-def test_a_new_project_is_current_in_an_empty_environment(scripts: Path, tmp_path: Path) -> None:
-    done(scripts / "rdc", "init", "shop", "--source", wheel(), cwd=tmp_path)
-    checked = done(scripts / "rdc", "build", "--check", "--strict", cwd=tmp_path / "shop")
+    done(rdc, "init", "shop", "--source", wheel(), cwd=tmp_path)
+    checked = done(rdc, "build", "--check", "--strict", cwd=tmp_path / "shop")
     assert checked.err == "1 file up to date\n"
 
 
@@ -175,20 +164,6 @@ def tagged() -> Path:
     return shared("tagged", make) / "rdc"
 
 
-@pytest.fixture(scope="module")
-def released(tagged: Path) -> Path:
-    """The repository with the release that was made of it."""
-
-    def make(folder: Path) -> None:
-        tree = folder / "rdc"
-        git(folder, "clone", "--quiet", tagged, tree.name)
-        code, output = release(tree)
-        assert code == 0, output
-        (folder / "output").write_text(output, encoding="utf-8")
-
-    return shared("release", make) / "rdc"
-
-
 @pytest.fixture
 def clone(tagged: Path, tmp_path: Path) -> Path:
     git(tmp_path, "clone", "--quiet", tagged, "again")
@@ -196,32 +171,33 @@ def clone(tagged: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.soak
-def test_a_release_is_the_same_bytes_again_with_and_without_its_tag(released: Path, clone: Path) -> None:
+def test_a_release_is_the_same_bytes_again_with_and_without_its_tag(tagged: Path, clone: Path) -> None:
+    released = clone.with_name("first")
+    git(clone.parent, "clone", "--quiet", tagged, released.name)
+    code, output = release(released)
+    assert code == 0, output
     made = {path.name: path.read_bytes() for path in (released / "dist").iterdir()}
     wheel, sdist = f"rundown_compiler-{__version__}-py3-none-any.whl", f"rundown_compiler-{__version__}.tar.gz"
     assert set(made) == {wheel, sdist, "SHA256SUMS", "provenance.intoto.json", "NOTES.md"}
     subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=released / "dist", check=True)
     assert made["NOTES.md"].decode() == "- The first version.\n"
-    git(clone, "tag", "--delete", f"v{__version__}")
-    assert release(clone) == (0, released.with_name("output").read_text(encoding="utf-8"))
-    assert {path.name: path.read_bytes() for path in (clone / "dist").iterdir()} == made
-
-
-@pytest.mark.soak
-def test_the_provenance_names_subjects_commit_and_packages(released: Path) -> None:
-    statement = json.loads((released / "dist" / "provenance.intoto.json").read_text(encoding="utf-8"))
+    statement = json.loads(made["provenance.intoto.json"])
     assert statement["_type"] == "https://in-toto.io/Statement/v1"
     assert statement["predicateType"] == "https://slsa.dev/provenance/v1"
     for subject in statement["subject"]:
-        digest = hashlib.sha256((released / "dist" / subject["name"]).read_bytes()).hexdigest()
-        assert subject["digest"] == {"sha256": digest}
+        assert subject["digest"] == {"sha256": hashlib.sha256(made[subject["name"]]).hexdigest()}
     source, lock, *packages = statement["predicate"]["buildDefinition"]["resolvedDependencies"]
     assert source["digest"] == {"gitCommit": git(released, "rev-parse", "HEAD").strip()}
     assert lock["digest"]["sha256"] == hashlib.sha256((released / "requirements.lock").read_bytes()).hexdigest()
     assert "pkg:pypi/hatchling@" in " ".join(package["uri"] for package in packages)
+    git(clone, "tag", "--delete", f"v{__version__}")
+    assert release(clone) == (0, output)
+    assert {path.name: path.read_bytes() for path in (clone / "dist").iterdir()} == made
 
 
-def test_what_is_no_version_is_refused(clone: Path) -> None:
+def test_what_is_no_version_or_is_released_is_refused(clone: Path) -> None:
+    (clone / "README.md").write_text("More.\n", encoding="utf-8")
+    commit_all(clone)
     (clone / "new.txt").touch()
     git(clone, "tag", "v9.9.9")
     (clone / "CHANGELOG.md").write_text("# Changelog\n", encoding="utf-8")
@@ -230,14 +206,8 @@ def test_what_is_no_version_is_refused(clone: Path) -> None:
     assert "changes that no commit has" in output
     assert f"no section [{__version__}]" in output
     assert "v9.9.9, but the version is" in output
+    assert "is on another commit" in output
     assert not (clone / "dist").exists()
-
-
-def test_a_version_is_released_once(clone: Path) -> None:
-    (clone / "README.md").write_text("More.\n", encoding="utf-8")
-    commit_all(clone)
-    code, output = release(clone)
-    assert (code, "is on another commit" in output) == (1, True)
 
 
 # --- `make demo` installs only the packages that rdc needs at run time, in an environment of its own, -----------------
@@ -258,21 +228,9 @@ def names(packages: list[str]) -> set[str]:
     return {re.split(r"[ =]", package)[0] for package in packages}
 
 
-def run_time() -> set[str]:
-    """Return the names of the packages that rdc needs at run time."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    needed, pending = set[str](), list(project["project"]["dependencies"])
-    while pending:
-        one = Requirement(pending.pop())
-        if one.name not in needed and (one.marker is None or one.marker.evaluate({"extra": ""})):
-            needed.add(re.sub(r"[-_.]+", "-", one.name).lower())
-            pending += requires(one.name) or []
-    return needed
-
-
 def test_its_lock_has_only_what_rdc_needs_at_run_time() -> None:
     locked = entries("requirements-run.lock")
-    assert names(locked) == run_time(), "run `make lock`"
+    assert names(locked) == needed("project", "dependencies"), "run `make lock`"
     assert set(locked) <= set(entries("requirements.lock")), "the same versions; run `make lock`"
 
 
@@ -306,7 +264,7 @@ def test_a_new_user_sees_it_soon(tmp_path: Path) -> None:
     demo = clone / "build" / "demo"
     folders = demo.glob("lib/python*/site-packages/*.dist-info")
     installed = {re.split(r"-\d", folder.name)[0].replace("_", "-").lower() for folder in folders}
-    assert installed - {"pip", "setuptools"} == run_time()
+    assert installed - {"pip", "setuptools"} == needed("project", "dependencies")
     assert sum(path.lstat().st_size for path in demo.rglob("*")) < FEW_MEGABYTES * 1_000_000
 
 

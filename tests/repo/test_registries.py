@@ -24,21 +24,15 @@ from rdc.commands import COMMANDS, OF_RUN
 from rdc.commands import load as load_command
 from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
-from tests.repo.modules import MODULES, NAMES, functions, imports, nodes, shown, users_of
+from tests.repo.modules import MODULES, NAMES, functions, imports, nodes, shown, strings, users_of
 from tests.support.outputs import CHECKS
 
-# --- The runtime -----------------------------------------------------------------------------------------------------
-
 TABLES = {
-    "runtime_shim.values.defaults",
-    "runtime_shim.engine.program",
-    "runtime_shim.tasks.recipes",
-    "runtime_shim.tasks.verdicts",
-    "runtime_shim.editions",
-    "runtime_shim.targets.github.script",
-    "runtime_shim.targets.naming",
-    "runtime_shim.stepspec.step_builder",
-    "runtime_shim.stepspec.tool_schemas",
+    f"runtime_shim.{name}"
+    for name in (
+        *("values.defaults", "engine.program", "tasks.recipes", "tasks.verdicts", "editions", "targets.github.script"),
+        *("targets.naming", "stepspec.step_builder", "stepspec.tool_schemas"),
+    )
 }
 """Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them
 which facts a program need not state."""
@@ -75,21 +69,13 @@ def test_one_walk_is_in_programs_and_in_checks_of_their_journals() -> None:
     assert walking <= set(dict(imports(strict))["runtime_shim.engine.walk"])
 
 
-# --- Registries -------------------------------------------------------------------------------------------------------
-
-
 def packages(folder: Path) -> set[str]:
-    """The names of the packages in a folder."""
     return {path.parent.name for path in folder.glob("*/__init__.py")}
 
 
 def has_tests(name: str) -> bool:
     folders = ("backends", "compiler/frontends")
     return any(found for folder in folders for found in (ROOT / "tests" / folder / name).glob("test_*.py"))
-
-
-def golden_files(suffix: str) -> list[Path]:
-    return [path for path in (ROOT / "golden").rglob("*") if path.as_posix().endswith(suffix)]
 
 
 def test_graph_algorithms_are_those_of_networkx() -> None:
@@ -107,7 +93,6 @@ def test_graph_algorithms_are_those_of_networkx() -> None:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The names and attributes in a part of a module."""
     parts = list(ast.walk(node))
     return {part.attr for part in parts if isinstance(part, ast.Attribute)} | {
         part.id for part in parts if isinstance(part, ast.Name)
@@ -116,17 +101,11 @@ def names_in(node: ast.AST) -> set[str]:
 
 def test_warnings_and_passes_ask_one_exploration() -> None:
     """Single states are only enumerated for proofs of rules, and for `rdc trace`, which shows paths."""
-    assert users_of("compiler.analyses.exploration") >= {
-        "compiler/analyses/warnings.py",
-        "compiler/passes/remove_impossible_edges.py",
-        "compiler/rules/watch.py",
-    }
-    assert users_of("compiler.analyses.enumeration") == {
-        "compiler/analyses/coverage.py",
-        "compiler/rules/prove.py",
-        "rdc/commands/trace.py",
-        "rdc/testing/drafts.py",
-    }
+    passes = {"compiler/passes/remove_impossible_edges.py", "compiler/rules/watch.py"}
+    assert users_of("compiler.analyses.exploration") >= {"compiler/analyses/warnings.py", *passes}
+    tracing = {"rdc/commands/trace.py", "rdc/testing/drafts.py"}
+    enumerating = {"compiler/analyses/coverage.py", "compiler/rules/prove.py", *tracing}
+    assert users_of("compiler.analyses.enumeration") == enumerating
 
 
 def test_front_ends_and_their_folders_are_the_same() -> None:
@@ -225,8 +204,12 @@ def test_backend_has_all_that_belongs_to_it(name: str) -> None:
     assert has_tests(name)
     page = ROOT / "docs" / PAGES.get(name, f"targets/{name}.md")
     assert page.is_file(), f"there is no {shown(page)}"
-    assert golden_files(backend.suffix)
+    assert any(path.as_posix().endswith(backend.suffix) for path in (ROOT / "golden").rglob("*"))
     assert name in CHECKS, "tests/support/outputs.py has no check of its outputs"
+
+
+def test_every_feature_has_words_and_a_target() -> None:
+    assert set(IN_WORDS) == set(Feature) == {feature for name in BACKENDS for feature in load(name).features}
 
 
 def test_passes_and_their_modules_are_the_same() -> None:
@@ -236,8 +219,6 @@ def test_passes_and_their_modules_are_the_same() -> None:
         module = import_module(f"compiler.passes.{name.replace('-', '_')}")
         assert run is getattr(module, name.replace("-", "_"))
 
-
-# --- The IR -----------------------------------------------------------------------------------------------------------
 
 KINDS = {kind.__name__ for union in (Task, Test, Effect) for kind in get_args(union)}
 
@@ -261,13 +242,6 @@ def test_every_match_over_the_ir_is_exhaustive() -> None:
     assert found > 15
 
 
-def test_every_feature_has_words_and_a_target() -> None:
-    assert set(IN_WORDS) == set(Feature)
-    assert set(Feature) == {feature for name in BACKENDS for feature in load(name).features}
-
-
-# --- Readers and issues -----------------------------------------------------------------------------------------------
-
 READERS = {
     "yaml": {"compiler/reading/yaml.py"},
     "tomllib": {"compiler/reading/toml.py"},
@@ -276,30 +250,23 @@ READERS = {
 """The only modules that read or write a syntax with a library of their own, so that a text has one meaning."""
 
 
-@pytest.mark.parametrize("library", READERS)
-def test_each_syntax_has_one_reader(library: str) -> None:
-    """The runtime cannot ask the compiler's reader."""
-    ours = (path for path in MODULES if not path.is_relative_to(ROOT / "runtime_shim"))
-    found = {shown(path) for path in ours for module, _ in imports(path) if module.split(".")[0] == library}
-    assert found == READERS[library]
-
-
-OF_VALUES = {
-    "compiler/frontends/playbook/check/rules.py",
-    "compiler/frontends/playbook/lower/nodes.py",
-    "compiler/importers/just_dump.py",
-    "compiler/ir/serialize.py",
-    "compiler/ir/verify_tasks.py",
-}
-"""Modules that read values inside documents or the output of just, which need no places."""
-
-
-def test_json_with_places_has_one_reader() -> None:
-    """Documents are read in the compiler; other modules read only what rdc itself has written."""
+def test_each_syntax_has_one_reader() -> None:
+    """The runtime cannot ask the compiler; modules outside of both read only what rdc has written as JSON."""
+    ours = [path for path in MODULES if not path.is_relative_to(ROOT / "runtime_shim")]
+    for library, readers in READERS.items():
+        found = {shown(path) for path in ours for module, _ in imports(path) if module.split(".")[0] == library}
+        assert found == readers
     reading = re.compile(r"\bjson\.(loads?|decode|JSONDecoder)\(")
     modules = (path for path in MODULES if path.is_relative_to(ROOT / "compiler"))
     found = {shown(path) for path in modules if reading.search(path.read_text(encoding="utf-8"))}
     assert found - OF_VALUES == {"compiler/reading/json.py"}
+
+
+OF_VALUES = {
+    *("compiler/frontends/playbook/check/rules.py", "compiler/frontends/playbook/lower/nodes.py"),
+    *("compiler/importers/just_dump.py", "compiler/ir/serialize.py", "compiler/ir/verify_tasks.py"),
+}
+"""Modules that read values inside documents or the output of just, which need no places."""
 
 
 OTHERS = {"compiler/frontends/json/syntax.py: Problem", "backends/python/verify.py: Problem"}
@@ -327,23 +294,9 @@ def test_what_is_wrong_in_data_is_an_issue() -> None:
     assert makers == {"compiler/diagnostics/issues.py: diagnostics"}
 
 
-# --- Diagnostics ------------------------------------------------------------------------------------------------------
-
-
 def test_codes_and_their_pages_are_the_same() -> None:
     pages = {path.stem for path in (ROOT / "compiler" / "diagnostics" / "explanations").iterdir()}
     assert pages == set(CODES)
-
-
-def test_every_code_is_raised_somewhere() -> None:
-    paths = [path for path in MODULES if path != ROOT / "compiler" / "diagnostics" / "model.py"]
-    texts = {
-        node.value
-        for path in paths
-        for node in nodes(path)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-    assert set(CODES) <= texts, sorted(set(CODES) - texts)
 
 
 def test_every_code_is_in_the_documentation() -> None:
@@ -351,27 +304,25 @@ def test_every_code_is_in_the_documentation() -> None:
     assert not [code for code, known in CODES.items() if code not in page or known.name not in page]
 
 
-def test_names_of_codes_are_unique_and_in_kebab_case() -> None:
+def test_every_code_is_raised_somewhere() -> None:
+    paths = (path for path in MODULES if path != ROOT / "compiler" / "diagnostics" / "model.py")
+    assert set(CODES) - {text for path in paths for text in strings(path)} == set()
     names = [code.name for code in CODES.values()]
     assert len(names) == len(set(names))
     assert all(name.replace("-", "").isalnum() and name == name.lower() for name in names)
     assert list(CODES) == sorted(CODES)
 
 
-# --- Mocks ------------------------------------------------------------------------------------------------------------
+def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios_and_no_edition_has_mocks() -> None:
+    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes; no program mocks.
 
-
-@pytest.mark.parametrize("name", EDITIONS)
-def test_no_edition_has_mocks(name: str) -> None:
-    """Programs don't mock: `rdc mock` answers instead of what they call. Operators' parts only know who decides."""
-    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "runtime_shim" / "operator").glob("*.py"))
-    known = {line for text in texts for line in text.splitlines()}
-    assert not [line for line in runtime(name).splitlines() if "mock" in line.lower() and line not in known]
-
-
-def test_one_module_answers_in_mock_runs_and_in_tests_of_scenarios() -> None:
-    """`rdc run --mock` and `rdc test` call `rdc mock`, by the command that one function makes."""
+    Operators' parts only know who decides.
+    """
     texts = {shown(path): path.read_text(encoding="utf-8") for path in (ROOT / "rdc").rglob("*.py")}
     calling = {path for path, text in texts.items() if "mock_command(" in text}
     assert calling == {"rdc/calls/mock.py", "rdc/calls/mock_option.py", "rdc/testing/tester.py"}
     assert [path for path, text in texts.items() if "def read_mocks(" in text] == ["rdc/calls/mock.py"]
+    operators = (path.read_text(encoding="utf-8") for path in (ROOT / "runtime_shim" / "operator").glob("*.py"))
+    known = {line for text in operators for line in text.splitlines()}
+    for name in EDITIONS:
+        assert {line for line in runtime(name).splitlines() if "mock" in line.lower()} <= known, name

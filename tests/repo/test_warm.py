@@ -47,7 +47,6 @@ LONGER = f"{FILL}{SCRIPT}\n{RUNTIME.decode()}1.\n{FILL}if True:\n    import ast\
 
 
 def begun(words: list[str], cwd: Path, env: dict[str, str], text: bytes) -> tuple[int, bytes, bytes]:
-    """What comes of a process that begins in the usual way."""
     done = subprocess.run(words, cwd=cwd, env=env, input=text, capture_output=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -141,19 +140,14 @@ def test_the_interpreter_on_path_heeds_its_options(option: str, tmp_path: Path) 
     assert shown == begun([os.path.realpath(sys.executable), *words], tmp_path, env, b"")
 
 
-def test_a_program_that_was_changed_is_read_anew(tmp_path: Path) -> None:
-    for word in ("one", "two"):
-        (tmp_path / "a.py").write_text(f"print('{word}')", encoding="utf-8")
-        assert warm.run([sys.executable, "a.py"], cwd=tmp_path).stdout == f"{word}\n".encode()
-
-
-def test_what_fails_fails_alone(tmp_path: Path) -> None:
+def test_a_program_that_was_changed_is_read_anew_and_what_fails_fails_alone(tmp_path: Path) -> None:
     output = []
-    for text in ("1 / 0", "def", "print('fine')"):
+    for text in ("print('one')", "1 / 0", "def", "print('fine')"):
         (tmp_path / "a.py").write_text(text, encoding="utf-8")
         done = warm.run([sys.executable, "a.py"], cwd=tmp_path)
         output.append((done.returncode, done.stdout, done.stderr.decode().splitlines()[-1:]))
     assert output == [
+        (0, b"one\n", []),
         (1, b"", ["ZeroDivisionError: division by zero"]),
         (1, b"", ["SyntaxError: invalid syntax"]),
         (0, b"fine\n", []),
@@ -167,22 +161,14 @@ def test_what_does_not_end_is_killed(tmp_path: Path) -> None:
     assert warm.run([sys.executable, "-m", "rdc", "--version"], cwd=tmp_path, env=at_home()).returncode == 0
 
 
-def test_rdc_is_that_of_a_process(tmp_path: Path) -> None:
-    words: list[Any] = [sys.executable, "-m", "rdc", "check", "none.runbook.md"]
-    done = warm.run(words, cwd=tmp_path, env=at_home())
-    assert (done.returncode, done.stdout, done.stderr) == begun(words, tmp_path, at_home(), b"")
-    assert done.returncode == 1
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize(("command", "shows"), [("status", b"Is it up?"), ("report", b"WAITING")])
-def test_a_run_that_rdc_asks_is_that_of_a_process(command: str, shows: bytes, tmp_path: Path) -> None:
+def test_rdc_and_a_run_that_it_asks_are_those_of_processes(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text("# A\n\n## 1. Is it up?\n\n- YES: COMPLETE\n- NO: STOP\n", encoding="utf-8")
-    words: list[Any] = [sys.executable, "-m", "rdc"]
-    assert warm.run([*words, "run", "a.runbook.md"], cwd=tmp_path, env=at_home()).returncode == 75
-    done = warm.run([*words, command], cwd=tmp_path, env=at_home())
-    assert (done.returncode, done.stdout, done.stderr) == begun([*words, command], tmp_path, at_home(), b"")
-    assert shows in done.stdout
+    rdc: list[Any] = [sys.executable, "-m", "rdc"]
+    assert warm.run([*rdc, "run", "a.runbook.md"], cwd=tmp_path, env=at_home()).returncode == 75
+    for words, shows in ((["status"], b"Is it up?"), (["check", "none.runbook.md"], b"")):
+        done = warm.run([*rdc, *words], cwd=tmp_path, env=at_home())
+        assert (done.returncode, done.stdout, done.stderr) == begun([*rdc, *words], tmp_path, at_home(), b"")
+        assert (done.returncode, shows in done.stdout) == (int(words != ["status"]), True)
 
 
 def at_home() -> dict[str, str]:
@@ -212,10 +198,10 @@ def test_a_program_that_make_calls_cannot_tell_the_difference(script: str, ends:
     assert done[2].removesuffix(b"Killed\n") == expected[2].removesuffix(b"Killed\n")  # which the shell says
 
 
-@pytest.mark.parametrize("name", ["PATH", "PYTHON", "LC_ALL", "TZ"])
-def test_what_decides_how_an_interpreter_starts_has_it_start(name: str) -> None:
-    env = {**os.environ, name: "/usr/bin"}
-    assert warm.forking(env) == env
+def test_what_decides_how_an_interpreter_starts_has_it_start() -> None:
+    for name in ("PATH", "PYTHON", "LC_ALL", "TZ"):
+        env = {**os.environ, name: "/usr/bin"}
+        assert warm.forking(env) == env
 
 
 def test_the_program_of_a_makefile_is_forked(tmp_path: Path) -> None:
@@ -250,6 +236,10 @@ def test_a_program_that_goes_on_is_that_of_a_process(tmp_path: Path) -> None:
         goes_on.wait(0.05)
     goes_on.kill()
     assert goes_on.wait(30) == -signal.SIGKILL
+    (tmp_path / "a.py").write_text("import os, sys\nprint(os.getpgrp() == os.getpid(), file=sys.stderr)\n")
+    (tmp_path / "log").write_text("before\n")
+    assert warm.start([sys.executable, "a.py"], cwd=tmp_path, env=at_home(), log=tmp_path / "log").wait(30) == 0
+    assert (tmp_path / "log").read_text() == "before\nTrue\n", "with a log it leads a group"
 
 
 def test_a_program_at_a_terminal_is_that_of_a_process(tmp_path: Path) -> None:
@@ -264,10 +254,3 @@ def test_a_program_at_a_terminal_is_that_of_a_process(tmp_path: Path) -> None:
     screen.type("yes\n")
     screen.expect("yes True True\n")
     assert screen.close() == 0
-
-
-def test_a_program_with_a_log_leads_a_group(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("import os, sys\nprint(os.getpgrp() == os.getpid(), file=sys.stderr)\n")
-    (tmp_path / "log").write_text("before\n")
-    assert warm.start([sys.executable, "a.py"], cwd=tmp_path, env=at_home(), log=tmp_path / "log").wait(30) == 0
-    assert (tmp_path / "log").read_text() == "before\nTrue\n"

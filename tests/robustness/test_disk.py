@@ -11,34 +11,34 @@ import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.robustness.forked import CommandResult
-from tests.robustness.places import FLOW, Place, end_of, run_words
-from tests.support.cli import GOOD, call
+from tests.robustness.places import FLOW, CommandResult, Place, run_words
+from tests.support.cli import GOOD, call, document
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
 STATE = re.escape(".rdc/main")
 
 
-def limited(place: Place, size: int, *words: str) -> CommandResult:
-    """Call the program where no file can be larger: it has the limits of this process."""
+@contextmanager
+def limit_of_files(size: int) -> Iterator[None]:
+    """No file that this process or one that it starts writes can be larger."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
-        return place.call(*words)
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def goes_on_as_told(place: Place, refused: CommandResult) -> None:
     """See that the message names the file and what to do, and that this leads to each command having run once."""
-    last = end_of(refused)
+    last = refused.last
     assert (refused.code, "Traceback" in refused.err) == (2, False), refused
     assert re.match(f"rdc: error: .*{STATE}", last), refused
     decision = re.search(r"--assume \w+", last)
@@ -47,10 +47,10 @@ def goes_on_as_told(place: Place, refused: CommandResult) -> None:
         assert "free some space" in last
     words = decision[0].split() if decision else []
     resumed = place.call(*run_words(place, "resume"), *words)
-    if "no run" in end_of(resumed):
+    if "no run" in resumed.last:
         assert place.log() == []
         resumed = place.call(*run_words(place, "run"))
-    elif "WAITING" in end_of(resumed):
+    elif "WAITING" in resumed.last:
         assert "was interrupted" in resumed.err, (
             "all of the record but its line end was written: it can only be asked about"
         )
@@ -62,12 +62,14 @@ def goes_on_as_told(place: Place, refused: CommandResult) -> None:
 @pytest.mark.share(3)
 def test_a_journal_that_cannot_grow_loses_no_outcome(tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW)
-    assert place.call(*run_words(place, "run")).code == 0
+    words = run_words(place, "run")
+    assert place.call(*words).code == 0
     size = place.journal.stat().st_size
     for limit in [0, 5, *range(60, size, 149), size - 1]:
         shutil.rmtree(place.state)
         place.write_log([])
-        refused = limited(place, limit, *run_words(place, "run"))
+        with limit_of_files(limit):
+            refused = place.call(*words)
         if refused.code or limit < size // 2:
             goes_on_as_told(place, refused)
 
@@ -78,7 +80,8 @@ def test_a_command_is_not_ended_since_its_process_could_not_be_recorded(tmp_path
     begin = len(place.journal.read_bytes().splitlines(keepends=True)[0])
     shutil.rmtree(place.state)
     place.write_log([])
-    refused = limited(place, begin + 10, "run")
+    with limit_of_files(begin + 10):
+        refused = place.call("run")
     assert place.log() == ["one"]
     assert "1 One ended with PASS, but this could not be recorded" in refused.last
 
@@ -113,7 +116,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_run(tmp_path: Path) -> None:
         filler = tmp_path / ".rdc" / "filler"
         leave_free(filler, pages=3)  # the lock, the file that hides the folder from Git, a part of the journal
         refused = place.call("run")
-        last = end_of(refused)
+        last = refused.last
         assert refused.code == 2
         assert re.match(rf"rdc: error: .*{STATE}.*journal", last), refused
         done = place.log()
@@ -126,63 +129,28 @@ def test_a_disk_that_is_full_in_the_middle_of_a_run(tmp_path: Path) -> None:
 
 
 def leave_free(filler: Path, pages: int) -> None:
-    """Fill a disk up to some pages."""
     with filler.open("wb", buffering=0) as stream, suppress(OSError):
         while True:
             stream.write(bytes(4096))
     os.truncate(filler, filler.stat().st_size - pages * 4096)
 
 
-# --- A state directory that is something else ------------------------------------------------------------------
-
-
-def is_file(place: Place) -> None:
-    """A file stands where the state directory should be."""
-    place.state.parent.mkdir()
-    place.state.touch()
-
-
-def is_dangling(place: Place) -> None:
-    """A link to nowhere stands there."""
-    place.state.parent.mkdir()
-    place.state.symlink_to("nowhere")
-
-
-def is_circle(place: Place) -> None:
-    """A link to itself stands there."""
-    place.state.parent.mkdir()
-    place.state.symlink_to(place.state.name)
-
-
-def is_unwritable(place: Place) -> None:
-    """Nobody can make a file there, not even root."""
-    place.state.parent.mkdir()
-    place.state.symlink_to("/proc", target_is_directory=True)
-
-
-@pytest.mark.parametrize("spoil", [is_file, is_dangling, is_circle, is_unwritable])
-def test_a_state_directory_that_cannot_be_one_is_refused(spoil: Callable[[Place], None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["", "nowhere", "main", "/proc"], ids=["file", "dangling", "circle", "unwritable"])
+def test_a_state_directory_that_is_a_file_or_a_link_is_refused(end: str, tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW)
-    spoil(place)
+    place.state.parent.mkdir()
+    if end:
+        place.state.symlink_to(end)
+    else:
+        place.state.touch()
     before = sorted(tmp_path.rglob("*"))
     refused = place.call("run")
     assert (refused.code, "Traceback" in refused.err) == (2, False)
     hint = "choose another directory with --state-dir|lock|is a link"
-    assert re.match(f"rdc: error: .*{STATE}.*({hint})", end_of(refused)), refused
+    assert re.match(f"rdc: error: .*{STATE}.*({hint})", refused.last), refused
     assert place.log() == []
     assert [path for path in sorted(tmp_path.rglob("*")) if "proc" not in path.parts] == before
     assert place.call("resume").code == 2
-
-
-def test_a_state_directory_that_is_a_link_is_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path / "here", FLOW)
-    (tmp_path / "elsewhere").mkdir()
-    place.state.parent.mkdir()
-    place.state.symlink_to(tmp_path / "elsewhere")
-    refused = place.call("run")
-    assert (refused.code, bool(re.search(rf"{STATE}\S* is a link", refused.out + refused.err))) == (2, True)
-    assert list((tmp_path / "elsewhere").iterdir()) == []
-    assert place.log() == []
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
@@ -196,7 +164,7 @@ def test_a_journal_that_is_no_file_is_refused_at_once_and_can_be_put_away(kind: 
     for verb in ("run", "resume", "status"):
         refused = place.call(verb)
         assert refused.code == 2
-        assert ".rdc/main/journal" in end_of(refused)
+        assert ".rdc/main/journal" in refused.last
         assert "Traceback" not in refused.err
     assert place.call("reset").code == 0
     assert place.call(*run_words(place, "run")).code == 0
@@ -209,14 +177,12 @@ def test_a_damaged_lock_is_taken_over_or_told(content: bytes, tmp_path: Path) ->
     (place.state / "lock").write_bytes(content)
     done = place.call(*run_words(place, "run"))
     if done.code:
-        assert ".rdc/main/lock; if no run is in progress, remove it" in end_of(done)
+        assert ".rdc/main/lock; if no run is in progress, remove it" in done.last
         (place.state / "lock").unlink()
         done = place.call(*run_words(place, "run"))
     assert done.code == 0, done
     assert place.log() == ["one", "three"]
 
-
-# --- What rdc writes --------------------------------------------------------------------------------------------------
 
 WRITERS = {
     "compile": ("compile", "deploy.runbook.md", "--to", "python", "-o", "{out}"),
@@ -225,40 +191,26 @@ WRITERS = {
 }
 
 
-@pytest.fixture
-def documents(tmp_path: Path) -> Path:
-    (tmp_path / "deploy.runbook.md").write_text(GOOD, encoding="utf-8")
-    (tmp_path / "other.runbook.md").write_text(GOOD + "\n## 3. More\n\n```bash\ntrue\n```\n", encoding="utf-8")
-    return tmp_path
-
-
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_full_disk_leaves_the_old_output_and_nothing_else(
-    name: str, documents: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = documents / "out"
+    document(tmp_path, "deploy.runbook.md", GOOD)
+    document(tmp_path, "other.runbook.md", GOOD + "\n## 3. More\n\n```bash\ntrue\n```\n")
+    out = tmp_path / "out"
     words = [word.format(out="out") for word in WRITERS[name]]
-    assert call(*words, cwd=documents).code == 0
+    assert call(*words, cwd=tmp_path).code == 0
     out.write_bytes(old := out.read_bytes() + b"\n# older\n")
-    before = sorted(documents.rglob("*"))
+    before = sorted(tmp_path.rglob("*"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # of that it would keep what fits, and fail on it later
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    try:
-        refused = call(*words, cwd=documents)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with limit_of_files(100):
+        refused = call(*words, cwd=tmp_path)
     assert refused.code == 1
     assert "cannot write out: File too large" in refused.err
     assert out.read_bytes() == old
-    assert sorted(documents.rglob("*")) == before
-
-
-@pytest.mark.parametrize("name", WRITERS)
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that even root cannot write")
-def test_a_folder_that_is_read_only_is_told(name: str, documents: Path) -> None:
-    (documents / "fixed").symlink_to("/proc", target_is_directory=True)
-    refused = call(*[word.format(out="fixed/out") for word in WRITERS[name]], cwd=documents)
-    assert refused.code == 1
-    assert "cannot write fixed" in refused.err
-    assert "internal error" not in refused.err
+    assert sorted(tmp_path.rglob("*")) == before
+    if Path("/proc/self").exists():  # a folder that even root cannot write
+        (tmp_path / "fixed").symlink_to("/proc", target_is_directory=True)
+        refused = call(*[word.format(out="fixed/out") for word in WRITERS[name]], cwd=tmp_path)
+        assert (refused.code, "cannot write fixed" in refused.err) == (1, True)
+        assert "internal error" not in refused.err

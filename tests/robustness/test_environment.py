@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.robustness.forked import CommandResult
-from tests.robustness.places import FLOW, PATIENCE, PLAIN, Place, environment, run_words
+from tests.robustness.places import FLOW, PATIENCE, PLAIN, CommandResult, Place, environment, run_words
+from tests.support import warm
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
@@ -27,17 +26,9 @@ REAL_MAKE = shutil.which("make") or "make"
 def through_shell(place: Place, before: str, *words: str, after: str = "", **variables: str) -> CommandResult:
     """Call the program from a shell that first does something to its own process."""
     command = [REAL_MAKE, "--no-print-directory"] if place.target == "make" else place.command
-    done = subprocess.run(
-        ["/bin/sh", "-c", f'{before}\n"$@" {after}', "sh", *command, *words],
-        cwd=place.folder,
-        env=environment(**variables),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=PATIENCE,
-        check=False,
-        encoding="utf-8",
-    )
-    return CommandResult(done.returncode, done.stdout, done.stderr)
+    called = ["/bin/sh", "-c", f'{before}\n"$@" {after}', "sh", *command, *words]
+    done = warm.run(called, cwd=place.folder, env=environment(**variables), timeout=PATIENCE)
+    return CommandResult(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def words_of(place: Place) -> list[str]:

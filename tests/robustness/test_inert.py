@@ -68,7 +68,6 @@ class Hostile(NamedTuple):
 
     @property
     def root(self) -> Path:
-        """The project."""
         return self.folder / "project"
 
     @property
@@ -131,9 +130,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Hostile:
     return Hostile(folder)
 
 
-# --- As Python sees it ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.share(5)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_runs_or_reads_what_it_should_not(name: str, project: Hostile) -> None:
@@ -161,7 +157,6 @@ def wrong(project: Hostile, events: list[list[str]], output: str = "") -> list[l
 
 
 def audited(project: Hostile, *words: str) -> tuple[subprocess.CompletedProcess[str], list[list[str]]]:
-    """What came of a command, and what Python has seen of it."""
     record = project.folder / "record"
     done = project.forked(*AUDITED, str(record), *words)
     return done, [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
@@ -173,8 +168,6 @@ def is_innocent(command: str, name: str) -> bool:
         return name in {"diff-revision", "diff-svg"}
     return name in {"graph-svg", "diff-svg"} and re.search(r"/dot'|'-P', '[^']*/bundled.py'", command) is not None
 
-
-# --- As the system sees it --------------------------------------------------------------------------------------------
 
 CALL = re.compile(r'^\d+ +(execve|execveat|open|openat|openat2|creat)\((?:AT_FDCWD, |\d+, )?"([^"]*)", (.*)\) += (\d+)')
 
@@ -217,9 +210,6 @@ def traced(project: Hostile, *command: str) -> tuple[subprocess.CompletedProcess
     return done, found
 
 
-# --- What a document refers to ----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def baited(tmp_path: Path) -> Hostile:
     """A project with links out of it, to what it must not read."""
@@ -240,17 +230,9 @@ def baited(tmp_path: Path) -> Hostile:
 
 
 REFERENCES = (
-    "../outside/secret.runbook.md",
-    "below/../../outside/secret.runbook.md",
-    "{outside}/secret.runbook.md",
-    "link.runbook.md",
-    "folder/secret.runbook.md",
-    "round.runbook.md",
-    "pipe.runbook.md",
-    "zero.runbook.md",
-    "tty.runbook.md",
-    "~/secret.runbook.md",
-    "file:///etc/passwd.runbook.md",
+    *("../outside/secret.runbook.md", "below/../../outside/secret.runbook.md", "{outside}/secret.runbook.md"),
+    *("link.runbook.md", "folder/secret.runbook.md", "~/secret.runbook.md", "file:///etc/passwd.runbook.md"),
+    *(f"{name}.runbook.md" for name in ("round", "pipe", "zero", "tty")),
     "..\\outside\\secret.runbook.md",
 )
 
@@ -265,14 +247,11 @@ def test_what_lies_outside_or_is_no_file_is_refused_unread(baited: Hostile) -> N
     assert {one["code"] for one in found} == {"RD001", "RD301", "RD302"}
     assert len(found) == len(REFERENCES)
     assert wrong(baited, events) == []
-
-
-def test_a_document_that_the_user_names_may_lie_anywhere_and_what_it_includes_lies_beside_it(baited: Hostile) -> None:
-    secret = baited.folder / "outside" / "secret.runbook.md"
-    secret.write_text(f"## 1. Include\n\n- ../project/{MAIN}\n", encoding="utf-8")
+    (outside / "secret.runbook.md").write_text(f"## 1. Include\n\n- ../project/{MAIN}\n", encoding="utf-8")
     (baited.root / MAIN).write_text("## 1. Do\n\n```bash\ntrue\n```\n", encoding="utf-8")
     done = baited.forked(*RDC, "check", "link.runbook.md")
-    assert (done.returncode, "RD302" in done.stdout + done.stderr) == (1, True)
+    named = "a document that the user names may lie anywhere, and what it includes lies beside it"
+    assert (done.returncode, "RD302" in done.stdout + done.stderr) == (1, True), named
 
 
 @pytest.mark.share(3)
@@ -316,16 +295,14 @@ YAML = (
 )
 
 
-@pytest.mark.share(3)
-@pytest.mark.parametrize("line", YAML)
-def test_yaml_makes_no_objects(line: str, baited: Hostile) -> None:
-    (baited.root / MAIN).write_text(f"---\n{line}\n---\n\n## 1. Do\n\n```bash\ntrue\n```\n", encoding="utf-8")
-    done, events = audited(baited, "check", MAIN)
+def test_yaml_makes_no_objects(baited: Hostile) -> None:
+    names = [f"{number}.runbook.md" for number in range(len(YAML))]
+    for name, line in zip(names, YAML, strict=True):
+        text = f"---\n{line}\n---\n\n## 1. Do\n\n```bash\ntrue\n```\n"
+        (baited.root / name).write_text(text, encoding="utf-8")
+    done, events = audited(baited, "check", *names)
     assert done.returncode in {0, 1}
     assert wrong(baited, events) == []
-
-
-# --- What stands beside a document ------------------------------------------------------------------------------------
 
 
 def starters() -> Iterator[tuple[str, list[str]]]:
@@ -368,10 +345,13 @@ def imported_for_modules(python: str) -> set[str]:
     return {name.partition(".")[0] for name in done.stdout.split()}
 
 
+STARTED = (["./deploy.py"], ["{}", "deploy.py"], ["{}", "-"], ["{}", "-m", "deploy"])
+
+
 @pytest.mark.share(3)
 @pytest.mark.parametrize("which", ENDS)
-@pytest.mark.parametrize("how", ["directly", "by path", "from standard input", "as module"])
-def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path, how: str, which: str) -> None:
+@pytest.mark.parametrize("words", STARTED, ids=" ".join)
+def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path, words: list[str], which: str) -> None:
     """Any module of the standard library may have a namesake beside the program, `__future__` included."""
     python = end_of_support(which)
     document = tmp_path / "deploy.runbook.md"
@@ -381,16 +361,10 @@ def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path,
     text = re.sub(r"^#!.*", f"#!{python}", script.read_text(encoding="utf-8"))
     script.write_text(text, encoding="utf-8")
     answers.write_text("yes\n")
-    write_namesakes(tmp_path, imported_for_modules(python) if how == "as module" else set())
-    words = {
-        "directly": ["./deploy.py"],
-        "by path": [python, "deploy.py"],
-        "from standard input": [python, "-"],
-        "as module": [python, "-m", "deploy"],
-    }
-    given = text if how == "from standard input" else ""
+    write_namesakes(tmp_path, imported_for_modules(python) if "-m" in words else set())
+    given = text if words == ["{}", "-"] else ""
     done = subprocess.run(
-        [*words[how], "run", "--answers", "answers"],
+        [*(word.format(python) for word in words), "run", "--answers", "answers"],
         cwd=tmp_path, input=given, capture_output=True, timeout=LIMIT, check=False, encoding="utf-8",
         env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip

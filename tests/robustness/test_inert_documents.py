@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 import yaml
 
 from tests.robustness.places import Generated
+from tests.support import warm
 from tests.support.cli import call
 from tests.support.hostile_texts import EVIL, LINES, NASTY, is_unsafe
 
@@ -71,7 +71,6 @@ printf '%s\\n' "$said" > said && echo "$TOKEN" > token
 
 
 def call_python(folder: Path, words: Sequence[str]) -> list[str]:
-    """The command of the Python target for the words of one call."""
     program = folder / "main.py"
     if not program.exists():
         assert call("compile", "main.runbook.md", "--to", "python", "-o", "main.py", cwd=folder).code == 0
@@ -81,7 +80,6 @@ def call_python(folder: Path, words: Sequence[str]) -> list[str]:
 
 
 def call_make(folder: Path, words: Sequence[str]) -> list[str]:
-    """The command of the Make target for the words of one call."""
     if not (folder / "Makefile").exists():
         assert call("compile", "main.runbook.md", "--to", "make", "-o", "Makefile", cwd=folder).code == 0
     verb, *rest = words
@@ -98,16 +96,12 @@ def test_what_is_declared_given_and_handed_on_stays_text(
     (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
     (tmp_path / "text").write_bytes(TEXT.encode())
     output = ""
+    for verb, *options in (["trace"], ["graph", "--format", "dot", "-o", "-"], ["test"]):
+        shown = call(verb, "main.runbook.md", *options, cwd=tmp_path)
+        output += shown.out + shown.err
     for words, code in ((["run"], 75), (["answer", "2", "yes"], 0), (["resume"], 0), (["status"], 0)):
-        done = subprocess.run(
-            command(tmp_path, words),
-            cwd=tmp_path,
-            env={**os.environ, "TOKEN": SECRET, "HOME": str(tmp_path)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=LIMIT,
-            check=False,
-        )
+        variables = {**os.environ, "TOKEN": SECRET, "HOME": str(tmp_path)}
+        done = warm.run(command(tmp_path, words), cwd=tmp_path, env=variables, timeout=LIMIT)
         output += (done.stdout + done.stderr).decode()
         assert (done.returncode == 0) == (code == 0), output[-2000:]
     assert (tmp_path / "seen").read_bytes().decode().split("\n")[:4] == [LINE, f"{LINE} 2", FIXED, LINE]
@@ -116,14 +110,6 @@ def test_what_is_declared_given_and_handed_on_stays_text(
     assert sorted({character for character in output if is_unsafe(character)}) == []
     stored = b"".join(path.read_bytes() for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
     assert SECRET.encode() not in stored
-
-
-@pytest.mark.parametrize("words", [["trace"], ["graph", "--format", "dot", "-o", "-"], ["test"]])
-def test_nothing_that_is_shown_of_it_moves_a_cursor(words: list[str], tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").touch()
-    (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
-    done = call(words[0], "main.runbook.md", *words[1:], cwd=tmp_path)
-    assert sorted({character for character in done.out + done.err if is_unsafe(character)}) == []
 
 
 REVIEW = """\
@@ -148,29 +134,18 @@ QUOTES = {
     "both": "APPROVED\\n\\n**REJECTED**",
     "both with labels": "Verdict: APPROVED\\n\\nverdict: REJECTED",
 }
+CLEAR = (
+    *("REJECTED\\nor it can be APPROVED", "APPROVED\\nVerdict: Rejected", "REJECTED: not APPROVED"),
+    "> APPROVED\\n\\nREJECTED",
+)
 
 
-@pytest.mark.parametrize("answer", QUOTES.values(), ids=QUOTES)
-def test_a_quoted_verdict_stops_the_run(answer: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [*QUOTES.values(), *CLEAR], ids=[*QUOTES, *CLEAR])
+def test_a_quoted_verdict_stops_the_run_and_one_that_nothing_contradicts_counts(answer: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "workflow", REVIEW)
     agent = f"echo $RDC_STEP >> called; [ $RDC_STEP = review ] && printf '{answer}' || echo fine"
     result = place.call("run", "--agent", agent)
     called = (tmp_path / "called").read_text().split()
-    assert (result.code, called) == (1, ["review"]), result.err
-    assert "ambiguous" in result.err
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "REJECTED\\nor it can be APPROVED",
-        "APPROVED\\nVerdict: Rejected",
-        "REJECTED: not APPROVED",
-        "> APPROVED\\n\\nREJECTED",
-    ],
-)
-def test_a_verdict_that_nothing_contradicts_counts(answer: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "workflow", REVIEW)
-    agent = f"echo $RDC_STEP >> called; [ $RDC_STEP = review ] && printf '{answer}' || echo fine"
-    assert place.call("run", "--agent", agent).code == 0
-    assert (tmp_path / "called").read_text().split() == ["review", "fix"]
+    expected = (0, ["review", "fix"]) if answer in CLEAR else (1, ["review"])
+    assert (result.code, called) == expected, result.err
+    assert ("ambiguous" in result.err) is (answer not in CLEAR)

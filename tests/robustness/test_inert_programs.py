@@ -125,9 +125,6 @@ def test_an_input_with_nul_is_refused_before_anything_runs(driver: str, monkeypa
         assert "NUL" in prepared.printed[-1]
 
 
-# --- Pictures and listings --------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def parser() -> Iterator[Mermaid]:
     with mermaid.running() as found:

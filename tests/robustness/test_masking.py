@@ -86,27 +86,18 @@ def everything(place: Generated) -> str:
     return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in paths)
 
 
-@pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
-@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+PRINTED = [("make", "lines", "JSON in JSON"), *(("python", value, dump) for dump in DUMPS for value in VALUES)]
+
+
 @pytest.mark.share(10)
+@pytest.mark.parametrize(("target", "value", "dump"), PRINTED)
 def test_a_later_agent_never_gets_a_secret_that_an_earlier_one_printed_as_json(
-    value: tuple[str, list[str]], dump: Callable[[str], str], tmp_path: Path
+    target: str, value: str, dump: str, tmp_path: Path
 ) -> None:
-    hidden_from_later_agents("python", value, dump, tmp_path)
-
-
-def test_an_agent_that_make_calls_gets_no_secret_either(tmp_path: Path) -> None:
-    hidden_from_later_agents("make", VALUES["lines"], DUMPS["JSON in JSON"], tmp_path)
-
-
-def hidden_from_later_agents(
-    target: str, value: tuple[str, list[str]], dump: Callable[[str], str], tmp_path: Path
-) -> None:
-    """See that a later agent gets no secret which an earlier one printed, and that nothing keeps it."""
-    secret, parts = value
+    secret, parts = VALUES[value]
     place = Generated(tmp_path, "playbook", PLAYBOOK, target)
     words = ["run", "--agent", AGENT] if target == "python" else [f"AGENT={AGENT}"]
-    result = place.call(*words, TOKEN=secret, SAYS=dump(secret))
+    result = place.call(*words, TOKEN=secret, SAYS=DUMPS[dump](secret))
     assert result.code == 0, result
     seen = [(tmp_path / f"seen.{step}").read_text(encoding="utf-8") for step in (2, 4)]
     assert all("***" in text for text in seen)
@@ -201,9 +192,11 @@ def test_what_an_operator_says_of_a_secret_is_hidden(target: str, tmp_path: Path
             assert [part for part in parts if part in text and part in shown] == [], text
 
 
+SHORT = ("a", "éé€", " abc\n", "abc\r\n", "\U0001f511" * 3, " ", "\t \r\n")
+
+
 @pytest.mark.parametrize(
-    ("target", "value"),
-    [*(("python", value) for value in ("a", "abc", "éé€", " abc\n", "abc\r\n", "\U0001f511" * 3)), ("make", " abc\n")],
+    ("target", "value"), [*(("python", value) for value in SHORT), ("make", " abc\n"), ("make", "\n")]
 )
 def test_a_secret_that_cannot_be_hidden_ends_the_run_first(target: str, value: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", RUNBOOK, target)
@@ -213,22 +206,11 @@ def test_a_secret_that_cannot_be_hidden_ends_the_run_first(target: str, value: s
     assert not (place.state / "journal").exists()
     shown = result.out + result.err
     assert "TOKEN" in shown
-    assert "four" in shown  # what it needs; how long the value is, is written nowhere
+    assert "four" in shown or not value.strip()  # what it needs; how long the value is, is written nowhere
 
 
-@pytest.mark.parametrize(
-    ("target", "value"), [("python", " "), ("python", "\n"), ("python", "\t \r\n"), ("make", "\t \r\n")]
-)
-def test_a_secret_of_spaces_is_missing(target: str, value: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, target)
-    result = place.call(*(["run"] if target == "python" else []), TOKEN=value)
-    assert result.code == 2, result
-    assert not (tmp_path / "ran").exists()
-
-
-@pytest.mark.parametrize("target", ["python", "make"])
-def test_a_secret_of_four_characters_is_enough(target: str, tmp_path: Path) -> None:
-    for number, value in enumerate(("abcd", "éé€é", " abcd\n")):
+def test_a_secret_of_four_characters_is_enough(tmp_path: Path) -> None:
+    for number, (target, value) in enumerate((("python", "abcd"), ("python", "éé€é"), ("make", " abcd\n"))):
         folder = tmp_path / str(number)
         folder.mkdir()
         Generated(folder, "runbook", RUNBOOK, target).call(*(["run"] if target == "python" else []), TOKEN=value)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support.cli import call, document
+from tests.support.cli import call
 
 RUNBOOK = """---
 name: deploy
@@ -207,9 +207,7 @@ ROWS = {
     "step in mixed case": Row(P, "## STEP 2: Write", "## Step 2: Write", "11 RD713", "## STEP 2: Write"),
     "step with a dash": Row(P, "## STEP 2: Write", "## STEP 2 - Write", "11 RD713", "## STEP 2: Write"),
     "step with a word as number": Row(P, "## STEP 2: Write", "## STEP TWO: Write", "11 RD713", "## STEP 2: Write"),
-    "step of level three": Row(P, "## STEP 2: Write", "### STEP 2: Write", "11 RD713", "## STEP 2: Write"),
     "playbook step with a gap": Row(P, "## STEP 2: Write", "## STEP 3: Write", "11 RD709", "rdc fmt"),
-    "playbook step twice": Row(P, "## STEP 2: Write", "## STEP 1: Write", "11 RD709", "rdc fmt"),
     "step without a number": Row(P, "## STEP 2: Write", "## STEP: Write", "11 RD737", "## STEP 2: Write"),
     "section misspelled": Row(P, "## INPUTS", "## INPUT", "4 RD734", "INPUTS"),
     "section in lower case": Row(P, "## INPUTS", "## inputs", "", ""),
@@ -228,8 +226,6 @@ ROWS = {
     "variable in dollars": Row(P, "about {{topic}}", "about ${topic}", "5 RD410", "{{topic}}"),
     "output misspelled": Row(P, "@output(facts)", "@ouput(facts)", "10 RD715", "@output"),
     "output without a name": Row(P, "@output(facts)", "@output()", "10 RD714", "write @output(name)"),
-    "output not closed": Row(P, "@output(facts)", "@output(facts", "10 RD714", "write @output(name)"),
-    "output with a space": Row(P, "@output(facts)", "@output (facts)", "10 RD714", "write @output(name)"),
     "output read too early": Row(P, "about {{topic}}", "about {{facts}}", "9 RD721", "move that step further"),
     "elicit of another kind": Row(P, "@elicit(confirm,", "@elicit(comfirm,", "23 RD711", "confirm"),
     "elicit without quotes": Row(P, '"Publish it?"', "Publish it?", "23 RD726", "add the question in"),
@@ -251,7 +247,6 @@ ROWS = {
     "prompt missing": Row(W, "    prompt: Check it.\n", "", "24 RD809", "prompt: |"),
     "next that is not there": Row(W, "next: write", "next: wirte", "10 RD817", "write"),
     "goto that is not there": Row(W, "goto: check", "goto: chekc", "21 RD817", "check"),
-    "next in another case": Row(W, "next: write", "next: Write", "10 RD817", "write"),
     "keyword that nobody says": Row(W, "{keyword: BLOCKED", "{keyword: BLOKED", "22 RD832", "BLOCKED"),
     "keyword in lower case": Row(W, "{keyword: DONE", "{keyword: done", "", ""),
     "keyword twice": Row(W, "{keyword: BLOCKED", "{keyword: DONE", "22 RD816", "remove one of the"),
@@ -266,11 +261,8 @@ ROWS = {
     "step name twice": Row(W, "  - name: check", "  - name: write", "24 RD807", "rename one of them"),
     "next and end": Row(W, "    end: true", "    end: true\n    next: plan", "29 RD830", "remove one of the"),
     "neither next nor end": Row(W, "    end: true\n", "", "24 RD831", "end: true"),
-    "end as a word": Row(W, "end: true", "end: yes please", "28 RD805", "write true or false"),
     "human as a word": Row(W, "human: true", "human: maybe", "27 RD805", "write true or false"),
     "gate instead of human": Row(W, "    human: true", "    gate: required", "27 RD873", "human: true"),
-    "humans instead of human": Row(W, "    human: true", "    humans: true", "27 RD873", "human: true"),
-    "approval instead of human": Row(W, "    human: true", "    approval: true", "27 RD873", "human: true"),
     "tab": Row(W, "    end: true", "\tend: true", "28 RD800", "indent with spaces: YAML"),
     "indentation too deep": Row(W, "    end: true", "      end: true", "28 RD800", "key: value"),
     "indentation too shallow": Row(W, "    end: true", "  end: true", "28 RD800", "indent the key like"),
@@ -318,15 +310,7 @@ ROWS = {
 """By what is wrong."""
 
 
-@pytest.mark.parametrize("name", BASES)
-def test_the_documents_without_errors_are_fine(name: str, tmp_path: Path) -> None:
-    document(tmp_path, "rdc.toml", "")
-    document(tmp_path, name, BASES[name])
-    assert call("check", "--strict", name, cwd=tmp_path).code == 0
-
-
 def checked(folder: Path, name: str, text: str) -> list[dict[str, object]]:
-    """The diagnostics of a document."""
     (folder / "rdc.toml").touch()
     (folder / name).write_bytes(text.encode())
     found = call("check", "--format", "json", name, cwd=folder)
@@ -387,9 +371,12 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_document_with_another_name_is_known_by_its_content(name: str, tmp_path: Path) -> None:
-    assert all(item["severity"] != "error" for item in checked(tmp_path, name, NAMES[name]))
+@pytest.mark.parametrize("name", [*BASES, *NAMES])
+def test_a_document_without_errors_is_fine_and_with_another_name_known_by_its_content(
+    name: str, tmp_path: Path
+) -> None:
+    found = checked(tmp_path, name, {**BASES, **NAMES}[name])
+    assert [item for item in found if item["severity"] == "error" or name in BASES] == []
 
 
 WRONG = {

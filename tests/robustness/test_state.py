@@ -1,8 +1,7 @@
 """Clocks that lie, state of another program, version or run, and journals that are cut or altered (R1).
 
 rdc repairs what a cut-off write leaves, and runs no recorded step again. It refuses all other damage with the file and
-the line. `python -m tests.robustness.test_state` alters each byte in each way. Other versions of a program are in
-`tests/runtime_shim/test_versions.py`.
+the line. Other versions of a program are in `tests/runtime_shim/test_versions.py`.
 """
 
 from __future__ import annotations
@@ -10,22 +9,15 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from runtime_shim.engine.journal import encode
-from tests.robustness.forked import Calls, CommandResult
-from tests.robustness.places import FLOW, PATIENCE, Place, archived, end_of, environment, run_words
+from tests.robustness.places import FLOW, PATIENCE, Place, archived, environment, run_words
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
-
-# --- Clocks -----------------------------------------------------------------------------------------------------------
 
 PYTHON_CLOCKS = {
     "backwards": "2e9 - 1e5 * next(beats)",
@@ -45,7 +37,6 @@ if __name__ == "__main__":"""
 
 
 def with_clock(place: Place, clock: str) -> None:
-    """Give a Python program another clock."""
     text = place.script.read_text(encoding="utf-8")
     hooked = text.replace('\nif __name__ == "__main__":', HOOK.replace("CLOCK", clock))
     assert hooked != text
@@ -53,12 +44,12 @@ def with_clock(place: Place, clock: str) -> None:
 
 
 def runs_twice(place: Place, **variables: str) -> None:
-    """Run a program in three calls and once more, and see that it walked as before and kept the journals of both."""
+    """Run a program in three calls and once more, and see that it walked as before and kept all journals."""
     stored: list[bytes] = []
     for _ in range(3):
         place.write_log([])
         begun = place.call("run", **variables)
-        assert "WAITING" in end_of(begun), begun
+        assert "WAITING" in begun.last, begun
         assert place.log() == ["one"]
         status = place.call("status", **variables)
         assert (status.code, "one" in status.out.lower() or "pass 1" in status.out) == (0, True), status
@@ -66,8 +57,12 @@ def runs_twice(place: Place, **variables: str) -> None:
         assert place.log() == ["one", "three"]
         stored.append(place.journal.read_bytes())
         assert place.call("reset", **variables).code == 0
+    stored += [f"damage {number}\n".encode() for number in range(2)]
+    for content in stored[3:]:
+        place.journal.write_bytes(content)
+        assert place.call("reset", **variables).code == 0
     history = [archived(path) for path in (place.state / "history").iterdir()]
-    assert sorted(history) == sorted(stored)
+    assert sorted(history) == sorted(stored), "damaged journals are put away, too"
 
 
 @pytest.mark.parametrize("clock", PYTHON_CLOCKS)
@@ -76,19 +71,6 @@ def test_a_python_program_does_not_count_on_the_clock(clock: str, tmp_path: Path
     with_clock(place, PYTHON_CLOCKS[clock])
     runs_twice(place)
 
-
-def test_damaged_journals_that_are_put_away_at_one_time_are_all_kept(tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW)
-    with_clock(place, PYTHON_CLOCKS["standing"])
-    damaged = [f"damage {number}\n".encode() for number in range(3)]
-    for content in damaged:
-        place.state.mkdir(parents=True, exist_ok=True)
-        place.journal.write_bytes(content)
-        assert place.call("reset").code == 0
-    assert sorted(archived(path) for path in (place.state / "history").iterdir()) == damaged
-
-
-# --- Other programs ---------------------------------------------------------------------------------------------------
 
 OTHERS = {
     "a step was changed": FLOW.replace("echo three", "echo drei"),
@@ -108,7 +90,7 @@ def test_state_of_another_version_is_refused_and_nothing_runs(change: str, tmp_p
     for words in (["resume"], ["run"], run_words(place, "resume")):
         refused = place.call(*words)
         assert (refused.code, "Traceback" in refused.err) == (2, False)
-        assert re.search("another version|different version|an unfinished run", end_of(refused)), refused
+        assert re.search("another version|different version|an unfinished run", refused.last), refused
     assert place.journal.read_bytes() == before
     assert place.log() == ["one"]
     assert place.call("reset").code == 0
@@ -139,9 +121,6 @@ def test_another_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
     assert place.call("run").code == 75
 
 
-# --- Two at once ------------------------------------------------------------------------------------------------------
-
-
 def test_a_second_runner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
     slow = FLOW.replace("echo one", "touch began; until test -e go; do sleep 0.02; done; echo one")
     place = Place(tmp_path, slow)
@@ -159,7 +138,7 @@ def test_a_second_runner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
         for verb in ("run", "resume", "reset"):
             refused = place.call(verb)
             assert refused.code == 2
-            assert re.search(r"another process is using \S+ \(pid \d", end_of(refused))
+            assert re.search(r"another process is using \S+ \(pid \d", refused.last)
         assert place.call("status").code == 0
         assert place.journal.read_bytes() == before
         (tmp_path / "go").touch()
@@ -171,144 +150,63 @@ def test_a_second_runner_is_refused_and_does_no_harm(tmp_path: Path) -> None:
     assert place.log() == ["one", "three"]
 
 
-DAMAGES: tuple[int | str, ...] = (0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, "\0", "\n", " ", "|")
 """What an altered byte becomes: with these bits turned over, or another one."""
 
 
-class Alteration(NamedTuple):
-    """A place in a journal, and what becomes of its byte."""
-
-    place: int
-    way: int | str
-
-    def apply(self, content: bytes) -> bytes:
-        """The content with that byte altered; by its lowest bit where it is already what it shall become."""
-        old = content[self.place]
-        new = ord(self.way) if isinstance(self.way, str) else old ^ self.way
-        return content[: self.place] + bytes([new if new != old else old ^ 1]) + content[self.place + 1 :]
+@pytest.fixture
+def ended(tmp_path: Path) -> Place:
+    """A program that has run to its end."""
+    place = Place(tmp_path, FLOW)
+    assert place.call(*run_words(place, "run")).code == 0
+    assert place.log() == ["one", "three"]
+    return place
 
 
-def altered(size: int, ways: Iterable[int | str] = ()) -> Iterator[Alteration]:
-    """Each byte altered in these ways, or if there are none, in one of all."""
-    in_turn = cycle(DAMAGES)
-    for place in range(size):
-        for way in ways or (next(in_turn),):
-            yield Alteration(place, way)
-
-
-def refusals(
-    place: Place,
-    call: Callable[..., CommandResult],
-    words: tuple[tuple[str, ...], ...],
-    alterations: Iterable[Alteration],
-) -> int:
-    """See that each altered journal is refused and nothing changed or run; how many there were."""
-    content, log, count = place.journal.read_bytes(), place.log(), 0
-    for count, alteration in enumerate(alterations, 1):
-        damaged = alteration.apply(content)
-        place.journal.write_bytes(damaged)
-        done = call(*words[count % len(words)])
-        line = content[: alteration.place].count(b"\n") + 1
+def test_the_python_program_refuses_a_journal_with_any_byte_altered(ended: Place) -> None:
+    """Each byte and each bit is altered in the tests of the journal itself; here it is each 41st byte."""
+    content, verbs = ended.journal.read_bytes(), ("status", "resume", "run", "status")
+    places = range(0, len(content), 41)
+    assert len(places) > 25
+    for count, place in enumerate(places):
+        other = content[place] ^ (1 << count % 8) if count % 3 else ord("\0\n |"[count % 4])
+        damaged = content[:place] + bytes([other if other != content[place] else other ^ 1]) + content[place + 1 :]
+        ended.journal.write_bytes(damaged)
+        done = ended.call(verbs[count % len(verbs)])
+        line = content[:place].count(b"\n") + 1
         assert done.code == 2, (damaged, done)
         assert f"rdc: error: .rdc/main/journal:{line}: the journal is damaged" in done.out + done.err
         assert "Traceback" not in done.err
-        assert place.journal.read_bytes() == damaged
-        assert place.log() == log
-    place.journal.write_bytes(content)
-    return count
+        assert ended.journal.read_bytes() == damaged
+        assert ended.log() == ["one", "three"]
 
 
-def finished(place: Place) -> bytes:
-    """Run a program to its end, and return its journal."""
-    (place.folder / "answers").write_text("yes\n", encoding="utf-8")
-    place.write_log([])
-    assert place.call("run", "--answers", "answers").code == 0
-    assert place.log() == ["one", "three"]
-    return place.journal.read_bytes()
-
-
-def whole_lines(content: bytes, length: int) -> list[bytes]:
-    """The lines that are whole in the first bytes of a content, if only without the end of the line."""
-    count = content[:length].count(b"\n") + (content[length : length + 1] == b"\n")
-    return content.splitlines()[:count]
-
-
-def cuts(content: bytes) -> list[int]:
-    """Lengths of each kind: nothing, and of each line the middle and all but its end."""
+def test_the_python_program_goes_on_with_a_journal_that_was_cut(ended: Place) -> None:
+    """Of all; and of each line in the middle, and without its end."""
+    content = ended.journal.read_bytes()
     ends = [place for place, byte in enumerate(content) if byte == ord("\n")]
-    return [0, *(length for start, end in zip([-1, *ends], ends, strict=False) for length in ((start + end) // 2, end))]
+    for start, end in zip([-1, *ends], ends, strict=False):
+        for length in ((start + end) // 2, end):
+            goes_on(ended, content, length)
+    goes_on(ended, content, 0)
 
 
-# --- Python -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def python(tmp_path: Path) -> Iterator[tuple[Place, Calls]]:
-    place = Place(tmp_path, FLOW)
-    finished(place)
-    with Calls(place.script) as calls:
-        yield place, calls
-
-
-def test_the_python_program_refuses_a_journal_with_any_byte_altered(python: tuple[Place, Calls]) -> None:
-    """Each byte and each bit is altered in the tests of the journal itself; here it is each 41st byte."""
-    place, calls = python
-    some = islice(altered(place.journal.stat().st_size), 0, None, 41)
-    assert refusals(place, calls, (("status",), ("resume",), ("run",), ("status",)), some) > 25
-
-
-def test_the_python_program_puts_a_damaged_journal_away(python: tuple[Place, Calls]) -> None:
-    place, calls = python
-    damaged = b"x" + place.journal.read_bytes()[1:]
-    place.journal.write_bytes(damaged)
-    assert calls("reset").code == 0
-    assert [archived(path) for path in (place.state / "history").iterdir()] == [damaged]
-    assert calls("run").code == 75
-
-
-def test_the_python_program_goes_on_with_a_journal_that_was_cut(python: tuple[Place, Calls]) -> None:
-    place, calls = python
-    content = place.journal.read_bytes()
-    for length in cuts(content):
-        python_goes_on(place, calls, content, length)
-
-
-def python_goes_on(place: Place, calls: Calls, content: bytes, length: int) -> None:
+def goes_on(place: Place, content: bytes, length: int) -> None:
     """See that a run goes on where a journal that was cut says that it stands."""
-    cut, whole = content[:length], whole_lines(content, length)
-    ended = [name for name, step in (("one", 1), ("look", 2), ("three", 3)) if has_ended(whole, step)]
+    count = content[:length].count(b"\n") + (content[length : length + 1] == b"\n")
+    cut, whole = content[:length], content.splitlines()[:count]  # the last one perhaps without its end
+    steps = {name: b'"kind":"done","node":"%d"' % step for step, name in enumerate(("one", "look", "three"), 1)}
+    ended = [name for name, record in steps.items() if any(record in line for line in whole)]
     done = [name for name in ended if name != "look"]
     place.journal.write_bytes(cut)
     place.write_log(done)
-    status = calls("status")
+    status = place.call("status")
     assert (status.code, status.err == "") == ((0, True) if whole else (2, False))
     assert place.journal.read_bytes() == cut
     if not whole:
-        assert "no run has started" in calls("resume").last
-        assert calls("run", "--answers", "answers").code == 0
+        assert "no run has started" in place.call("resume").last
+        assert place.call("run", "--answers", "answers").code == 0
     elif len(ended) in {0, 2}:
-        assert calls("resume", "--answers", "answers").code == 75
+        assert place.call("resume", "--answers", "answers").code == 75
         assert place.log() == done, "what may have been done is not run without a decision"
-    assert calls("resume", "--answers", "answers", "--rerun-interrupted").code == 0
+    assert place.call("resume", "--answers", "answers", "--rerun-interrupted").code == 0
     assert place.log() == ["one", "three"]
-
-
-def has_ended(lines: list[bytes], step: int) -> bool:
-    """Whether the end of a step is among the lines."""
-    return any(b'"kind":"done","node":"%d"' % step in line for line in lines)
-
-
-def sweep() -> None:
-    """Alter each byte in each way, and cut at each length."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder), FLOW)
-        content = finished(place)
-        with Calls(place.script) as calls:
-            count = refusals(place, calls, (("status",), ("resume",)), altered(len(content), DAMAGES))
-            for length in range(len(content) + 1):
-                python_goes_on(place, calls, content, length)
-        print(f"Python: {count} damaged journals refused, {len(content)} that were cut gone on with")
-
-
-if __name__ == "__main__":
-    sweep()

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import requires
 from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
 
 from tests.conftest import ROOT
 from tests.support.once import shared
@@ -48,3 +54,17 @@ def wheel() -> Path:
 
     (built,) = shared("wheel", make).iterdir()
     return built
+
+
+def needed(*table: str) -> set[str]:
+    """The names of the packages that a list of `pyproject.toml` names, and of all that these need here."""
+    listed: Any = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for key in table:
+        listed = listed[key]
+    found, pending = set[str](), list(listed)
+    while pending:
+        one = Requirement(pending.pop())
+        if one.name not in found and (one.marker is None or one.marker.evaluate({"extra": ""})):
+            found.add(re.sub(r"[-_.]+", "-", one.name).lower())
+            pending += requires(one.name) or []
+    return found

@@ -21,63 +21,14 @@ INDENTED = re.compile(r"^(?: {4,}| {0,3}\t).*\n?", re.MULTILINE)
 """Lines that go on lazily with a paragraph in a list, which markdown-it-py ends at some of them."""
 
 LINES = (
-    *(
-        "# a",
-        "## 1. B",
-        "### 1.1 C",
-        "#### x",
-        "##",
-        "## a ##",
-        "  ## x",
-        "    code",
-        "\tcode",
-        "a\n===",
-        "b\n---",
-        "===",
-    ),
-    *("```", "```bash", "  ```sh x", "~~~", "~~~~ y", "``` a`b", "  ```", "```\t", "***", "_ _ _", "---", "- ***"),
-    *(
-        "- PASS: CONTINUE",
-        "- FAIL: STOP",
-        "- a.runbook.md",
-        "- a.runbook.md x",
-        "* x",
-        "+ y",
-        "-",
-        "- ",
-        "-\tx",
-        "- - a",
-    ),
-    *("-\n\n  a", " - x", "   + z", "    - no", "\t- x", "- # h", "- ```", "- > q", "- <!-- x -->", "- `PASS: a`"),
-    *(
-        "- \\- x",
-        "- **PASS**: x",
-        "- PASS : x",
-        "1. one",
-        "2) two",
-        "10. x",
-        "  - inner",
-        "      para",
-        "> quote",
-        "> ```",
-    ),
-    *("text", "text two  ", "<!-- c -->", "<!--", "-->", "<div>", "</div>", "<b>x</b>", "<pre>", "</pre>", "<script>"),
-    *(
-        "</style>",
-        "<?php",
-        "?>",
-        "<![CDATA[",
-        "]]>",
-        "<!X",
-        "<a href='x'>",
-        "",
-        "",
-        "",
-        "   ",
-        "\0",
-        "é ü",
-        "- \U0001f600: x",
-    ),
+    *("# a", "## 1. B", "### 1.1 C", "#### x", "##", "## a ##", "  ## x", "    code", "\tcode", "a\n===", "b\n---"),
+    *("===", "```", "```bash", "  ```sh x", "~~~", "~~~~ y", "``` a`b", "  ```", "```\t", "***", "_ _ _", "---"),
+    *("- ***", "- PASS: CONTINUE", "- FAIL: STOP", "- a.runbook.md", "- a.runbook.md x", "* x", "+ y", "-", "- "),
+    *("-\tx", "- - a", "-\n\n  a", " - x", "   + z", "    - no", "\t- x", "- # h", "- ```", "- > q", "- <!-- x -->"),
+    *("- `PASS: a`", "- \\- x", "- **PASS**: x", "- PASS : x", "1. one", "2) two", "10. x", "  - inner", "      para"),
+    *("> quote", "> ```", "text", "text two  ", "<!-- c -->", "<!--", "-->", "<div>", "</div>", "<b>x</b>", "<pre>"),
+    *("</pre>", "<script>", "</style>", "<?php", "?>", "<![CDATA[", "]]>", "<!X", "<a href='x'>", "", "", "", "   "),
+    *("\0", "é ü", "- \U0001f600: x"),
 )
 """What random documents consist of."""
 
@@ -112,7 +63,6 @@ def _markdown() -> MarkdownIt:
 
 
 def blocks(source: Source) -> Iterator[Block]:
-    """The blocks of a source, in order."""
     text = "\n".join(source.lines)
     tokens = _markdown().parse(text)
     for index, token in enumerate(tokens):
@@ -120,7 +70,7 @@ def blocks(source: Source) -> Iterator[Block]:
             block = _block(source, tokens, index)
             if block:
                 yield block
-        elif token.level == 1 and token.type == "list_item_open" and not _in_ordered_list(token):
+        elif token.level == 1 and token.type == "list_item_open" and token.markup not in {".", ")"}:
             yield _item(source, tokens, index)
 
 
@@ -137,10 +87,6 @@ def _block(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block
     ):
         return None
     return _text(source, token)
-
-
-def _in_ordered_list(item: MarkdownToken) -> bool:
-    return item.markup in {".", ")"}
 
 
 def _place(source: Source, token: MarkdownToken) -> tuple[int, int]:
