@@ -183,42 +183,34 @@ TRIED = """
 ALL = ["a/inputs", "a/gitStatus", "a/gitDiff", "a"]
 
 
+OFTEN = "- {id: a, retries: {backoff_seconds: 7}}\n- {id: b, retries: {max: 0}}"
+REJECTED = "- {id: a, human_gate: required}"
+
+
 @pytest.mark.parametrize(
-    ("words", "nodes", "end"),
+    ("text", "words", "nodes", "end"),
     [
-        ({}, [*ALL, "b"], "complete"),
-        ({"a": "fail pass"}, [*ALL, *ALL, "b"], "complete"),
-        ({"a": "fail fail"}, [*ALL, *ALL], "stop step a failed"),
-        ({"a_gitStatus": "fail fail"}, [*ALL[:2], *ALL[:2]], "stop step a failed"),
-        ({"a_gitStatus": "fail pass", "a": "fail"}, [*ALL[:2], *ALL], "stop step a failed"),
-        ({"a_gitDiff": "fail"}, [*ALL, "b"], "complete"),
-        ({"a_inputs": "fail"}, ALL[:1], "stop step a failed"),
-        ({"a": "fail", "a_inputs": "pass fail"}, [*ALL, *ALL[:1]], "stop step a failed"),
-        ({"b": "fail"}, [*ALL, "b"], "stop step b failed"),
+        (TRIED, {}, [*ALL, "b"], "complete"),
+        (TRIED, {"a": "fail pass"}, [*ALL, *ALL, "b"], "complete"),
+        (TRIED, {"a": "fail fail"}, [*ALL, *ALL], "stop step a failed"),
+        (TRIED, {"a_gitStatus": "fail fail"}, [*ALL[:2], *ALL[:2]], "stop step a failed"),
+        (TRIED, {"a_gitStatus": "fail pass", "a": "fail"}, [*ALL[:2], *ALL], "stop step a failed"),
+        (TRIED, {"a_gitDiff": "fail"}, [*ALL, "b"], "complete"),
+        (TRIED, {"a_inputs": "fail"}, ALL[:1], "stop step a failed"),
+        (TRIED, {"a": "fail", "a_inputs": "pass fail"}, [*ALL, *ALL[:1]], "stop step a failed"),
+        (TRIED, {"b": "fail"}, [*ALL, "b"], "stop step b failed"),
+        # The configuration decides how often, where the step does not.
+        (OFTEN, {"a": "fail fail"}, ["a", "a", "a", "b"], "complete"),
+        (OFTEN, {"b": "fail"}, ["a", "b"], "stop step b failed"),
+        (REJECTED, {"m:w:a:hitl": "rejected"}, ["m:w:a:hitl"], "stop step a was rejected"),
+        ("- {id: complete}\n- {id: failed}\n- {id: rejected}", {}, ["complete", "failed", "rejected"], "complete"),
     ],
 )
-def test_failures_are_tried_again(tmp_path: Path, words: dict[str, str], nodes: list[str], end: str) -> None:
-    assert walk(tmp_path, TRIED, **words) == (nodes, end)
-
-
-def test_the_configuration_says_how_often_where_the_step_does_not(tmp_path: Path) -> None:
-    text = "- {id: a, retries: {backoff_seconds: 7}}\n- {id: b, retries: {max: 0}}"
-    assert walk(tmp_path, text, "{max_retries: 2}", a="fail fail") == (["a", "a", "a", "b"], "complete")
-    assert walk(tmp_path, text, "{max_retries: 2}", b="fail") == (["a", "b"], "stop step b failed")
-    program = program_of(steps(tmp_path, text, "{max_retries: 2}"))
-    assert program.index()["a"].settings.delay == 7
-
-
-def test_a_gate_that_is_rejected_ends_the_run(tmp_path: Path) -> None:
-    program = program_of(steps(tmp_path, "- {id: a, human_gate: required}"))
-    machine = Machine(program)
-    end = machine.end(machine.advance(machine.start({}), Outcome("rejected")).state)
-    assert end
-    assert (end.result, str(end.message)) == ("stop", "step a was rejected")
-
-
-def test_steps_may_have_the_names_of_ends(tmp_path: Path) -> None:
-    assert walk(tmp_path, "- {id: complete}\n- {id: failed}\n- {id: rejected}")[1] == "complete"
+def test_failures_are_tried_again(tmp_path: Path, text: str, words: dict[str, str], nodes: list[str], end: str) -> None:
+    config = "{max_retries: 2}" if text == OFTEN else "{}"
+    assert walk(tmp_path, text, config, **words) == (nodes, end)
+    if text == OFTEN:
+        assert program_of(steps(tmp_path, text, config)).index()["a"].settings.delay == 7
 
 
 @pytest.mark.parametrize(
@@ -241,20 +233,9 @@ def test_the_contract_has_all_fields(tmp_path: Path) -> None:
     stepspec = program_of(steps(tmp_path, WHOLE, CONFIG)).stepspec
     assert stepspec
     first, second = (json.loads(str(step.spec)) for step in stepspec.steps)
-    assert second == {
-        "id": "t",
-        "name": "t",
-        "description": "",
-        "phase": "",
-        "inputs": {},
-        "outputs": [],
-        "templates": [],
-        "tools": [],
-        "validation": "",
-        "evidence": "none",
-        "human_gate": "optional",
-        "retries": {"max": 0, "backoff_seconds": 0},
-    }
+    nothing: dict[str, object] = dict.fromkeys(("description", "phase", "validation"), "")
+    nothing |= {"inputs": {}, "outputs": [], "templates": [], "tools": [], "evidence": "none", "human_gate": "optional"}
+    assert second == {"id": "t", "name": "t", "retries": {"max": 0, "backoff_seconds": 0}, **nothing}
     assert first["evidence"] == "L1"
     assert first["tools"][0] == {"name": "gitStatus", "args": {}, "required": False, "risk": "low"}
     assert first["templates"] == ["template:t.md"]
