@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shlex
 from pathlib import Path
 
@@ -130,8 +131,6 @@ def test_control_characters_of_a_document_do_not_reach_the_terminal(tmp_path: Pa
 @pytest.mark.parametrize("name", ["rundown", "program", "playbook", "agent-workflow"])
 def test_the_command_of_the_help_shows_the_path(name: str) -> None:
     """Its words, split as a shell does it, lead to the same visits."""
-    import random  # noqa: PLC0415
-
     seen = 0
     for seed in range(8):
         program = random_program(name, seed)
