@@ -96,12 +96,15 @@ def test_listed_sources_follow_and_origins_stay(tmp_path: Path) -> None:
     assert made.nodes[0].origin.path == "a.md"
 
 
-@pytest.mark.most(4)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.most(6)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_what_the_json_target_writes_is_the_same_program(case: Drawn, tmp_path_factory: pytest.TempPathFactory) -> None:
     program = compiled_case(case)
     assert read_back(program, tmp_path_factory.mktemp("json")) == program
+    written = to_json(program)
+    assert from_json(written) == program
+    validator().validate(json.loads(written))
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("examples/programs/*.json")), ids=lambda path: path.stem)
