@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.text.files import LARGEST_FILE, FileIssue, read_source, source_of
+from compiler.text.files import LARGEST_FILE, read_source, source_of
 from compiler.text.source import Source
 
 
@@ -17,13 +17,6 @@ def test_bytes_are_read_as_from_a_file(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a.runbook.md"
     path.write_bytes(data)
     assert source_of(data, "shown.md", "name.md") == read_source(path, "shown.md", "name.md")
-
-
-@pytest.mark.parametrize(("data", "code"), [(b"\xff", "RD002"), (b"\0", "RD003"), (b"a" * (LARGEST_FILE + 1), "RD004")])
-def test_bytes_that_are_no_document_have_a_reason(data: bytes, code: str) -> None:
-    found = source_of(data, "a.md", "a.md")
-    assert isinstance(found, FileIssue)
-    assert found.code == code
 
 
 def test_a_source_has_its_bytes_again() -> None:

@@ -18,7 +18,6 @@ from compiler.frontends.rundown.format import document as formatting
 from compiler.frontends.rundown.format.document import format_document, is_equivalent
 from compiler.frontends.rundown.parse.document import parse
 from compiler.frontends.rundown.parse.outline import Scanned, scan
-from compiler.frontends.rundown.syntax import Runbook
 from compiler.ir.paths import walk
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
@@ -176,71 +175,59 @@ def test_a_document_is_read_once_before_and_once_after_each_change(
 # --- What is left alone -----------------------------------------------------------------------------------------------
 
 
-def test_other_errors_are_left_alone_also_where_they_were_hidden() -> None:
-    assert findings("## 1. A\n\n- PASS: GOTO 7\n") == ["RD201 3:14"]
-    hidden = "## 1. A\n\n- PASS: GOTO 1\n\ntext\n\n```sh\n```\n\nbelow\n"
-    assert findings(hidden) == ["RD203 3:14", "RD112 10:1"]
-    below = "## 1. A\n\n```sh\n```\n\nbelow\n\n- PASS: GOTO 8\n"
-    assert findings(below) == ["RD112 6:1", "RD201 8:14"]
+STEPS = "## 1. A\n\n## 3. C\n"
+LATER = "## 1. A\n\nText.\n\n## Step 2: B\n\nText.\n\n## 3. C\n\nText.\n"
+OPEN = "## 1. A\n\n```sh\na\n\n## 2. B\n\n```sh\nb\n```\n\n## 3. C\n"
+COMMENT = (
+    "## 1. A\n\n### 1.1 B\n\n```sh\n```\n\n- FAIL: CONTINUE\n\n<!-- c\n\n- PASS ALL: STOP\ntext\n- FAIL ANY: STOP\n"
+)
+TWICE = "## 1. A\n\n- PASS: GOTO {}\n\n## 2. B\n\n### 2.1 C\n\n## 2. D\n\n### 2.1 E\n"
 
 
-def test_a_reference_that_is_not_there_does_not_come_to_life() -> None:
-    assert findings("## 1. A\n\n- PASS: GOTO 2\n\n## 3. C\n") == ["RD201 3:14", "RD102 5:4"]
-    head = "---\nscenarios: {a: {commands: [rd run numbers.md, rd goto 2], result: STOP}}\n---\n"
-    assert findings(head + "## 1. A\n\n## 3. C\n") == ["RD102 6:4", "RD117 2:47"]
-    assert formatted(head + "## 1. A\n\n## 2. C\n").text
+def going_to(step: str) -> str:
+    """A frontmatter with a scenario that goes to a step."""
+    return f"---\nscenarios: {{a: {{commands: [rd run numbers.md, {step}], result: STOP}}}}\n---\n"
 
 
-@pytest.mark.parametrize("reference", ["2", "2.1"])
-def test_a_doubled_number_that_is_referred_to_is_left_alone(reference: str) -> None:
-    text = f"## 1. A\n\n- PASS: GOTO {reference}\n\n## 2. B\n\n### 2.1 C\n\n## 2. D\n\n### 2.1 E\n"
-    assert findings(text) == ["RD108 9:4", "RD117 3:14"]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("## 1. A\n\n- PASS: GOTO 7\n", ["RD201 3:14"]),
+        # errors that were hidden
+        ("## 1. A\n\n- PASS: GOTO 1\n\ntext\n\n```sh\n```\n\nbelow\n", ["RD203 3:14", "RD112 10:1"]),
+        ("## 1. A\n\n```sh\n```\n\nbelow\n\n- PASS: GOTO 8\n", ["RD112 6:1", "RD201 8:14"]),
+        # a reference that is not there does not come to life
+        ("## 1. A\n\n- PASS: GOTO 2\n\n## 3. C\n", ["RD201 3:14", "RD102 5:4"]),
+        (going_to("rd goto 2") + STEPS, ["RD102 6:4", "RD117 2:47"]),
+        (going_to('"rd goto \\x33"') + STEPS, ["RD102 6:4", "RD117 2:47"]),  # it cannot be edited
+        # what is doubled and referred to
+        (TWICE.format("2"), ["RD108 9:4", "RD117 3:14"]),
+        (TWICE.format("2.1"), ["RD108 9:4", "RD117 3:14"]),
+        ("## 1. A\n\n## B\n\n## B\n", ["RD108 5:4"]),
+        (LATER, ["RD102 9:4"]),  # no step gets the number of one whose header does not begin with it
+        (OPEN, ["RD049 3:1", "RD102 12:4"]),
+        (COMMENT, ["RD048 10:1", "RD120 12:1"]),  # it has the rest of the document in it
+    ],
+)
+def test_what_is_left_alone(text: str, expected: list[str]) -> None:
+    assert findings(text) == expected
 
 
-def test_no_step_gets_the_number_of_one_whose_header_does_not_begin_with_it() -> None:
-    text = "## 1. A\n\nText.\n\n## Step 2: B\n\nText.\n\n## 3. C\n\nText.\n"
-    assert findings(text) == ["RD102 9:4"]
-    assert normal(text.replace("2: B", "two")) == text.replace("2: B", "two").replace("## 3.", "## 2.")
+def test_what_is_not_left_alone() -> None:
+    for text in (LATER.replace("2: B", "two"), OPEN.replace("```sh\na", "````sh\na").replace("b\n```", "b\n````")):
+        assert normal(text) == text.replace("## 3.", "## 2.")
+    assert normal(going_to("rd goto 2") + STEPS.replace("3", "2"))
 
 
-def test_no_number_is_changed_where_a_closing_fence_is_missing() -> None:
-    text = "## 1. A\n\n```sh\na\n\n## 2. B\n\n```sh\nb\n```\n\n## 3. C\n"
-    assert findings(text) == ["RD049 3:1", "RD102 12:4"]
-    longer = text.replace("```sh\na", "````sh\na").replace("b\n```", "b\n````")
-    assert normal(longer) == longer.replace("## 3.", "## 2.")
-
-
-def test_an_open_comment_that_has_the_rest_of_the_document_in_it_is_not_moved() -> None:
-    text = (
-        "## 1. A\n\n### 1.1 B\n\n```sh\n```\n\n- FAIL: CONTINUE\n\n<!-- c\n\n- PASS ALL: STOP\ntext\n- FAIL ANY: STOP\n"
-    )
-    assert findings(text) == ["RD048 10:1", "RD120 12:1"]
-
-
-def test_a_doubled_name_is_left_alone() -> None:
-    assert findings("## 1. A\n\n## B\n\n## B\n") == ["RD108 5:4"]
-
-
-def test_a_scenario_that_cannot_be_edited_is_left_alone() -> None:
-    head = '---\nscenarios: {a: {commands: [rd run numbers.md, "rd goto \\x33"], result: STOP}}\n---\n'
-    assert findings(head + "## 1. A\n\n## 3. C\n") == ["RD102 6:4", "RD117 2:47"]
-
-
-def test_a_result_with_another_meaning_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_proof_sees_what_a_program_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source.from_text("numbers.md", "")
+    texts = ("## 1. A\n", "## 1. A\n\n- FAIL: CONTINUE\n", "## 1. A\n\nB\n", "## 1. B\n", "# T\n\n## 1. A\n")
+    trees = [parse(Source.from_text("numbers.md", text)).runbook for text in texts]
+    alike = [bool(trees[0] and tree and is_equivalent(source, trees[0], tree)) for tree in trees]
+    assert alike == [True, False, False, False, False]
     monkeypatch.setattr(formatting, "is_equivalent", lambda *_: False)
     result = formatted("## 1. A\n- PASS: STOP\n")
-    assert (result.text, bool(result.defect)) == (None, True)
-
-
-def test_the_proof_sees_what_a_program_does() -> None:
-    source = Source.from_text("numbers.md", "")
-    trees: list[Runbook] = []
-    for text in ("## 1. A\n", "## 1. A\n\n- FAIL: CONTINUE\n", "## 1. A\n\nB\n", "## 1. B\n", "# T\n\n## 1. A\n"):
-        tree = parse(Source.from_text("numbers.md", text)).runbook
-        assert tree
-        trees.append(tree)
-    alike = [is_equivalent(source, trees[0], tree) for tree in trees]
-    assert alike == [True, False, False, False, False]
+    assert (result.text, bool(result.defect)) == (None, True), "a result with another meaning is not given"
 
 
 @pytest.mark.parametrize(

@@ -102,13 +102,10 @@ def program_of(folder: Path, text: str, files: dict[str, str] | None = None) -> 
     return found
 
 
-def test_steps_that_only_a_jump_reaches_stay_where_jumps_are_offered(tmp_path: Path) -> None:
+def test_what_only_a_run_with_a_jump_takes_stays(tmp_path: Path) -> None:
     program = program_of(tmp_path, MARKED)
     assert "Cleanup" in optimize(program).index()
-    assert "Cleanup" not in optimize(program, jumps=False).index()
-
-
-def test_a_transition_that_only_a_run_with_a_jump_takes_stays(tmp_path: Path) -> None:
+    assert "Cleanup" not in optimize(program, jumps=False).index(), "no jumps are offered"
     text = MARKED.replace("### 1.1 B\n", "### 1.1 B\n- PASS: GOTO 3\n").replace(
         "### 1.2 C\n- FAIL: CONTINUE\n", "### 1.2 C\n"
     )
