@@ -218,7 +218,7 @@ def test_the_effort_grows_with_the_document(
     document: Callable[[int], str], jumps: Callable[[Program], Program], tmp_path: Path
 ) -> None:
     efforts = []
-    for count in (50, 500):
+    for count in (25, 250):
         compilation = compiled_text(tmp_path, document(count))
         assert compilation.program
         program = jumps(compilation.program)

@@ -264,8 +264,8 @@ def test_damage_breaks_its_rule_where_it_is(number: str, seed: int, place: int) 
                 part = part[key] if isinstance(part, list) else part.get(key, {})  # type: ignore[index, attr-defined]
             expected = broken.nodes[int(one.issue.path[1])].id if one.issue.path[0] == "nodes" else ""
             assert one.node == expected
-        with pytest.raises(InvalidProgramError):
-            verify(broken)
+    with pytest.raises(InvalidProgramError):
+        verify(broken)
 
 
 def test_a_broken_rule_is_named_with_the_document_and_survives_a_process() -> None:

@@ -41,7 +41,7 @@ def checked(program: Program, seed: int, found: Counter[str], most: int = 600) -
 def test_proofs_are_what_all_runs_show(name: str) -> None:
     """No run breaks a rule that holds; a path to a breach is a shortest one, and its event breaks the rule."""
     found: Counter[str] = Counter()
-    for seed in range(6):
+    for seed in range(4):
         assert checked(random_program(name, seed), seed, found) == [], seed
     assert found["holds"] > 2
     assert found["broken"] > 2
@@ -85,7 +85,7 @@ def mutations(name: str, seeds: Iterable[int], each: int, most: int = 600) -> Co
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_mutant_that_breaks_a_rule_is_found(name: str) -> None:
-    found = mutations(name, range(300, 303), 3)
+    found = mutations(name, range(300, 302), 3)
     assert found["holds"] > found["broken"]
 
 

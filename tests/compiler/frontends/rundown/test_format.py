@@ -78,13 +78,14 @@ def test_examples_are_in_their_normal_form(path: Path) -> None:
     assert formatted(text) == Formatted(text)
 
 
-def check(text: str, layout: Layout | None) -> None:
+def check(text: str, layout: Layout | None) -> Formatted:
     """What must hold of any text: there is a normal form, which is its own, or a reason why not, and no defect."""
     result = formatted(text, layout)
     assert not result.defect, text
     assert (result.text is None) == bool(result.diagnostics)
     if result.text is not None:
         assert formatted(result.text, layout) == Formatted(result.text)
+    return result
 
 
 @pytest.mark.most(10)
@@ -93,8 +94,7 @@ def check(text: str, layout: Layout | None) -> None:
 @given(cases(), _layouts)
 def test_a_random_runbook_has_a_normal_form(case: Drawn, layout: Layout | None) -> None:
     for text in case.documents().values():
-        check(text.removeprefix("\ufeff"), layout)
-        assert formatted(text.removeprefix("\ufeff"), layout).text is not None
+        assert check(text.removeprefix("\ufeff"), layout).text is not None
 
 
 @pytest.mark.most(10)
