@@ -378,3 +378,12 @@ def test_a_prompt_stands_below_its_context_and_that_one_below_another() -> None:
     assert machine.prompt(state, agents[0]) == "A - B own"
     state = machine.advance(state, Outcome("pass", "{s}")).state
     assert [machine.prompt(state, agent) for agent in agents] == ["A {s} B own", "plain"]
+
+
+@pytest.mark.parametrize(
+    ("start", "goal", "expected"),
+    [("a", "g", "abd"), ("a", "e", "ac"), ("c", "g", ""), ("e", "a", ""), ("b", "d", "b")],
+)
+def test_only_places_on_a_path_to_the_goal_are_found(start: str, goal: str, expected: str) -> None:
+    arcs = {"a": "bc", "b": "d", "c": "ce", "d": "bg", "e": "", "g": "h", "h": "g"}
+    assert graph.on_the_way(start, goal, arcs.__getitem__) == frozenset(expected)

@@ -8,6 +8,8 @@ import pytest
 
 from compiler.frontends.rundown.parse.lines import Header, LineError, parse_header
 from compiler.text.durations import spoken
+from compiler.text.files import LARGEST_FILE, read_source, source_of
+from compiler.text.source import Source
 from tests.support.documents import compiled, findings
 
 LEAF = "## 1. Do\n\n```bash\ntrue\n```\n"
@@ -48,3 +50,22 @@ TIMES |= {5400: "1 h 30 min", 3601: "1 h 1 s", 86_400: "24 h"}
 
 def test_times_are_said_as_people_say_them() -> None:
     assert {seconds: spoken(seconds) for seconds in TIMES} == TIMES
+
+
+# --- Sources from bytes, such as the buffer of an editor: the same as from a file -------------------------------------
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"a\r\nb", "\ufeffé🚀\n".encode(), b"\xff", b"a\0b", b"a" * (LARGEST_FILE + 1), b"x\n" * 500_001]
+)
+def test_bytes_are_read_as_from_a_file(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "a.runbook.md"
+    path.write_bytes(data)
+    assert source_of(data, "shown.md", "name.md") == read_source(path, "shown.md", "name.md")
+
+
+def test_a_source_has_its_bytes_again() -> None:
+    data = "\ufeff# Té\r\n".encode()
+    found = source_of(data, "a.md", "b.md")
+    assert isinstance(found, Source)
+    assert (found.path, found.name, found.data, found.has_mark) == ("a.md", "b.md", data, True)
