@@ -29,7 +29,8 @@ from tests.support.any_text import FRAGMENTS, mutated
 from tests.support.documents import finding
 
 EXAMPLES = sorted((ROOT / "examples").rglob("*.runbook.md"))
-PAIRS = sorted((Path(__file__).parent / "formatting").glob("*.before.md"))
+FOLDER = Path(__file__).parent / "formatting"
+
 
 _texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=25).flatmap(
     lambda parts: st.sampled_from(["\n", "\n\n", "\r\n\r\n", ""]).map(lambda gap: gap.join(parts))
@@ -62,11 +63,14 @@ def findings(text: str) -> list[str]:
     return [finding(item) for item in result.diagnostics]
 
 
-@pytest.mark.parametrize("before", PAIRS, ids=lambda path: path.name.removesuffix(".before.md"))
+@pytest.mark.parametrize(
+    "after", sorted(FOLDER.glob("*.after.md")), ids=lambda path: path.name.removesuffix(".after.md")
+)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_pairs(before: Path, line_end: str) -> None:
-    layout = next((layout for mark, layout in MARKS.items() if mark in before.name), None)
-    after = before.with_name(before.name.replace(".before.", ".after."))
+def test_pairs(after: Path, line_end: str) -> None:
+    mark, layout = next(((mark, layout) for mark, layout in MARKS.items() if mark in after.name), (".", None))
+    before = after.with_name(after.name.replace(".after.", ".before."))
+    before = before if before.exists() else before.with_name(before.name.replace(mark, "."))
     old, new = (path.read_text(encoding="utf-8").replace("\n", line_end) for path in (before, after))
     assert normal(old, layout) == new
     assert formatted(new, layout) == Formatted(new)
@@ -144,8 +148,8 @@ def test_examples_with_errors(document: Path) -> None:
 
 
 def test_sections_of_prose_that_the_project_names_are_kept() -> None:
-    text = (PAIRS[0].parent / "prose.before.md").read_text(encoding="utf-8")
-    after = (PAIRS[0].parent / "prose.after.md").read_text(encoding="utf-8")
+    text = (FOLDER / "prose.before.md").read_text(encoding="utf-8")
+    after = (FOLDER / "prose.after.md").read_text(encoding="utf-8")
     head, _, body = text.removeprefix("---\n").partition("---\n")
     assert "prose" in head
     names = {name: OptionSource("RD501", "rdc.toml", None) for name in ("Prerequisites", "Troubleshooting", "Notes")}
