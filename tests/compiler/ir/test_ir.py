@@ -25,9 +25,8 @@ from compiler.ir.edges import (
     SlotTest,
     StepOutcome,
     Test,
-    Written,
 )
-from compiler.ir.program import Artifact, Context, Counter, Group, Input, Jump, Node, Program, Slot, SourceFile
+from compiler.ir.program import Artifact, Context, Counter, Group, Jump, Node, Program, Slot, SourceFile
 from compiler.ir.rules import Event, Rule
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.serialize import same, to_json
@@ -75,18 +74,6 @@ WITH_SLOT = replace(
     ),
     slots=(Slot("s"),),
 )
-
-
-def test_the_text_form() -> None:
-    guard, effects = (OutcomeTest(Verdict.FAIL), CounterTest("r", "<", 2)), (Add("r", 1), Reset("1"))
-    edge = Edge(guard, effects, "a", (Written("RETRY 2"),))
-    shown = to_text_form(program(node("a", edge, to("COMPLETE")), DONE, counters=(COUNTER,)))
-    assert 'fail and "r" < 2 -> a do "r" += 1, reset 1  # RETRY 2\n' in shown
-    assert 'register "r" = 0 in 1\n' in shown
-    verify(WITH_SLOT)
-    shown = to_text_form(replace(WITH_SLOT, inputs=(Input("env", "choice", default="a", options=("a", "b")),)))
-    assert 'slot "s"\n' in shown
-    assert 'input env choice of ["a", "b"] = "a"\n' in shown
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,13 @@ from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
 from compiler.project.project import Project
 from compiler.text.source import Source
-from tests.conftest import ROOT
+from tests.conftest import CONFORMANCE, ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.support.any_text import FRAGMENTS, mutated
 from tests.support.documents import finding
 
 EXAMPLES = sorted((ROOT / "examples").rglob("*.runbook.md"))
+CONFORMING = sorted((CONFORMANCE / "rundown" / "valid").glob("*.runbook.md"))
 FOLDER = Path(__file__).parent / "formatting"
 
 
@@ -76,10 +77,13 @@ def test_pairs(after: Path, line_end: str) -> None:
     assert formatted(new, layout) == Formatted(new)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_examples_are_in_their_normal_form(path: Path) -> None:
+@pytest.mark.parametrize("path", EXAMPLES + CONFORMING, ids=lambda path: path.name)
+def test_examples_are_in_their_normal_form_and_have_one_in_each_layout(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert formatted(text) == Formatted(text)
+    if path in EXAMPLES:
+        assert formatted(text) == Formatted(text)
+    for layout in LAYOUTS:
+        assert check(text, layout).text is not None
 
 
 def check(text: str, layout: Layout | None) -> Formatted:

@@ -10,7 +10,6 @@ import pytest
 from compiler.driver import Compilation, compile_file
 from compiler.frontends.rundown.parse.document import parse
 from compiler.text.source import Source
-from tests.compiler.frontends.rundown.printing import print_runbook
 from tests.support.documents import compiled, finding, findings
 from tests.support.text_form import to_text_form
 
@@ -93,11 +92,6 @@ def test_prose_above_the_first_step_is_part_of_the_description() -> None:
     tree = parse(Source.from_text("a.runbook.md", document("[Prerequisites]", "# T\n\nIt builds.\n\n", SECTION, BUILD)))
     assert tree.runbook
     assert tree.runbook.description == "It builds.\n\n" + SECTION.rstrip()
-    printed = print_runbook(tree.runbook)
-    again = parse(Source.from_text("a.runbook.md", printed)).runbook
-    assert again
-    assert again.description == tree.runbook.description
-    assert print_runbook(again) == printed
 
 
 @pytest.mark.parametrize("name", ["prerequisites", "Prerequisite", "Prerequisites:", "## Prerequisites"])

@@ -12,7 +12,6 @@ from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.verify import issues
 from compiler.passes import optimize
 from tests.support.stepspec_documents import compiled, program_of, steps
-from tests.support.text_form import to_text_form
 
 WHOLE = """
 - id: s
@@ -105,60 +104,6 @@ def test_what_must_exist_when_a_step_starts(tmp_path: Path) -> None:
         *("one.md", "two.md", "three.md", "{output_folder}/four.md", "five.py", "six.md"),
         *("{template_folder}/seven.md", "{template_folder}/deep/eight.md"),
     ]
-
-
-def test_the_text_form(tmp_path: Path) -> None:
-    text = "- {id: a, human_gate: required, outputs: ['{output_folder}/x'], retries: {max: 2, backoff_seconds: 5}}"
-    program = program_of(steps(tmp_path, text))
-    assert to_text_form(program).partition("\n\n")[2] == FORM_OF_A_STEP
-
-
-FORM_OF_A_STEP = """\
-node m:w:a:hitl gate ""  # main.stepspec.yaml:4
-  gate "m:w:a:hitl"
-  reason "human_gate: required"
-  approved -> a
-  rejected -> a/rejected
-
-node a stage ""  # main.stepspec.yaml:4
-  stage "execute"
-  step "a"
-  attempt "a retries" + 1
-  delay 5
-  pass -> a/validation
-  fail and "a retries" < 2 -> a do "a retries" += 1 settles a fail
-  fail -> a/failed do reset a settles a fail
-
-node a/validation stage "validation"  # main.stepspec.yaml:4
-  stage "validation"
-  step "a"
-  paths <"output_folder"> "/x"
-  checks "exists"
-  attempt "a retries" + 1
-  pass -> a/outputs
-  fail and "a retries" < 2 -> a do "a retries" += 1 settles a fail
-  fail -> a/failed do reset a settles a fail
-
-node a/outputs stage "outputs"  # main.stepspec.yaml:4
-  stage "outputs"
-  step "a"
-  paths <"output_folder"> "/x"
-  attempt "a retries" + 1
-  pass -> COMPLETE do reset a settles a pass
-  fail and "a retries" < 2 -> a do "a retries" += 1 settles a fail
-  fail -> a/failed do reset a settles a fail
-
-node a/rejected end ""  # main.stepspec.yaml:4
-  result "stop"
-  message "step a was rejected"
-
-node a/failed end ""  # main.stepspec.yaml:4
-  result "stop"
-  message "step a failed"
-
-node COMPLETE end ""  # main.stepspec.yaml:4
-  result "complete"
-"""
 
 
 def walk(tmp_path: Path, text: str, config: str = "{}", **words: str) -> tuple[list[str], str]:
