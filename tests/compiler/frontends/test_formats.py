@@ -101,8 +101,6 @@ def test_messages_call_a_document_as_its_format_does(folder: Path, reference: st
     assert message.format("runbook").replace("b.md", "b.runbook.md") in (found.message, found.help)
 
 
-# --- The command line -------------------------------------------------------------------------------------------------
-
 SCRIPT = """
 import sys
 from compiler.text.files import FileIssue

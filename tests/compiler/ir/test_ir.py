@@ -99,15 +99,6 @@ WITH_SLOT = replace(
         (replace(WITH_SLOT, nodes=(node("1", *counted("s")), DONE)), "the counter s is not declared"),
         (replace(WITH_SLOT, nodes=(node("1", to("COMPLETE", Set("s", 1))), DONE)), "the counter s is not declared"),
         (program(node("a", to("COMPLETE", guard=(SlotTest("r", "==", "x"),)), to("COMPLETE")), DONE), "the slot r is"),
-        (
-            program(node("a", to("COMPLETE", guard=(OutcomeTest("GO"),)), to("COMPLETE")), DONE),
-            "the task has no outcome GO",
-        ),
-        (program(node("a", to("COMPLETE"), task=Ask("select", text("?"))), DONE), "options are not valid"),
-        (
-            program(node("a", to("COMPLETE"), task=Ask("input", text("?"), options=(text("x"),))), DONE),
-            "options are not valid",
-        ),
         (program(node("a", to("COMPLETE", guard=(*ALWAYS[0], *ALWAYS[1]))), DONE), "no edge to take"),
         (
             replace(program(node("a", to("COMPLETE")), DONE), groups=(Group("g", Text(), Text(), "step", "h", PLACE),)),

@@ -277,9 +277,6 @@ def test_a_broken_rule_is_named_with_the_document_and_survives_a_process() -> No
     assert "p.json has a broken graph after thread-jumps. This is a bug in rdc; please report it" in copied
 
 
-# --- Passes -----------------------------------------------------------------------------------------------------------
-
-
 @settings(max_examples=60)
 @given(seed=st.integers(0, 200))
 def test_a_pass_that_changes_nothing_returns_the_same_program(seed: int) -> None:
@@ -295,9 +292,6 @@ def test_a_pass_that_breaks_the_graph_is_found(name: str, monkeypatch: pytest.Mo
     monkeypatch.setitem(PASSES, name, lambda program: replace(program, entry=GONE))
     with pytest.raises(InvalidProgramError, match=f"rule I1: the entry {GONE} is not a node.* after {name}"):
         optimize(from_json(random_case(1).text))
-
-
-# --- Time -------------------------------------------------------------------------------------------------------------
 
 
 def large(size: int) -> Program:

@@ -60,9 +60,6 @@ class Word(Struct, frozen=True):
     number: int = 0
 
 
-# --- Grammars ---------------------------------------------------------------------------------------------------------
-
-
 def rules(path: Path) -> Iterator[tuple[str, str]]:
     """The name of each rule of a grammar, and the line above it."""
     written = path.read_text(encoding="utf-8").splitlines()
@@ -108,9 +105,6 @@ def test_terminals_of_the_grammar_decide_what_a_block_is(name: str, monkeypatch:
     for module in (blocks, scanning):
         monkeypatch.setattr(module, "patterns", lambda: known)
     assert kinds() == ["TEXT"]
-
-
-# --- Lines ------------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=300)
@@ -175,8 +169,6 @@ def test_a_header_and_a_transition_are_parsed_once(monkeypatch: pytest.MonkeyPat
     assert format_document(Job(source, open_project(str(tmp_path)), {}, {}, link=False)).text
     assert set(parsed.values()) == {2}
 
-
-# --- Blocks -----------------------------------------------------------------------------------------------------------
 
 PARSERS = {
     "rundown": lambda: blocks.grammar().parse_interactive(start="runbook"),

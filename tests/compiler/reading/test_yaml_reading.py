@@ -35,23 +35,14 @@ def reading(text: str) -> object:
     return found.values, found.spans, found.repeated, found.as_written, found.lines_in_texts
 
 
+CHARACTERS = st.text(st.sampled_from("ab:-? \n[]{},#&*!|>'\"%@`\t1é\\~.<\ud800"), max_size=14).map("a: b\n".__add__)
+
+
+@pytest.mark.parametrize("texts", [st.lists(st.sampled_from(LINES), max_size=7).map("\n".join), CHARACTERS])
 @settings(max_examples=300)
-@given(st.lists(st.sampled_from(LINES), max_size=7).map("\n".join))
-def test_lines_are_read_or_explained(text: str) -> None:
-    assert reading(text)
-
-
-@settings(max_examples=300)
-@given(st.text(st.sampled_from("ab:-? \n[]{},#&*!|>'\"%@`\t1é\\~.<\ud800"), max_size=14).map("a: b\n".__add__))
-def test_characters_are_read_or_explained(text: str) -> None:
-    assert reading(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "values"), [("a:\tb", {"a": "b"}), ("a: {b: # c\n  ,d: e}", {"a": {"b": None, "d": "e"}})]
-)
-def test_what_either_parser_reads_is_read(text: str, values: dict[str, object]) -> None:
-    assert read_mapping(text).values == values
+@given(data=st.data())
+def test_text_is_read_or_explained(texts: st.SearchStrategy[str], data: st.DataObject) -> None:
+    assert reading(data.draw(texts))
 
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
@@ -69,6 +60,11 @@ def test_a_text_with_too_many_values_is_read_once(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(UnreadableError, match="more than 1,000 values") as caught:
         load_value("".join(f"k{number}: v\n" for number in range(600)))
     assert caught.value.line == 500
+
+
+def test_what_either_parser_reads_is_read() -> None:
+    assert read_mapping("a:\tb").values == {"a": "b"}
+    assert read_mapping("a: {b: # c\n  ,d: e}").values == {"a": {"b": None, "d": "e"}}
 
 
 @pytest.mark.parametrize("is_native", [True, False])
@@ -107,9 +103,6 @@ def test_nesting_has_its_depth(is_native: bool, monkeypatch: pytest.MonkeyPatch)
         for text in (*deeper, *(deepest if is_native else [])):
             with pytest.raises(UnreadableError, match="nested more than 200 levels deep"):
                 load_value(text)
-
-
-# --- What is said of YAML that cannot be read -------------------------------------------------------------------------
 
 
 PARSER = re.compile(

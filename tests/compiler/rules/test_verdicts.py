@@ -98,8 +98,6 @@ def test_each_of_many_mutants_that_breaks_a_rule_is_found(name: str, part: int) 
     assert found["broken"]
 
 
-# --- Faults that the comparison must find ---
-
 Fault = Callable[[pytest.MonkeyPatch], None]
 
 

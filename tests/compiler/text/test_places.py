@@ -41,18 +41,12 @@ def test_titles_of_headers() -> None:
         assert header.title == "", "separators are none"
 
 
-# --- Lengths of time --------------------------------------------------------------------------------------------------
-
-
 TIMES = {0: "0 s", 90: "90 s", 119: "119 s", 120: "2 min", 150: "2 min 30 s", 600: "10 min", 3600: "1 h"}
 TIMES |= {5400: "1 h 30 min", 3601: "1 h 1 s", 86_400: "24 h"}
 
 
 def test_times_are_said_as_people_say_them() -> None:
     assert {seconds: spoken(seconds) for seconds in TIMES} == TIMES
-
-
-# --- Sources from bytes, such as the buffer of an editor: the same as from a file -------------------------------------
 
 
 @pytest.mark.parametrize(

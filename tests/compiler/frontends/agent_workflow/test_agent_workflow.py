@@ -218,16 +218,12 @@ def test_everything_is_told_at_once_and_near_misses_are_named(tmp_path: Path) ->
 
 
 VALIDATION = "name: a\nsteps: [{{name: a, prompt: x, report: {{name: a, format: b, validation: '{}'}}}}]"
-LAUGHS = "".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]\n" for n in range(1, 10))
 
 
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        (f"name: a\nx0: &x0 [lol]\n{LAUGHS}steps: []\n", "RD800"),
         ("name: a\nsteps: " + "[" * 5000, "RD800"),
-        ("name: a\nsteps: " + "{a: " * 3000 + "}" * 3000, "RD800"),
-        ("name: a\nsteps: &a [*a]\n", "RD800"),
         ("name: a\nx: &p " + "z" * 3000 + "\nsteps:\n" + "- {name: a, prompt: *p}\n" * 400, "RD801"),
         ("name: a\nsteps:\n" + "- {name: a, prompt: x}\n" * 501, "RD801"),
         ("name: a\n" + "# comment\n" * 110_000, "RD801"),
@@ -301,9 +297,6 @@ def test_options_and_limits(tmp_path: Path) -> None:
         assert (program.limit, program.secrets, program.index()["one"].settings.timeout) == (limit, ("KEY",), 9)
     (tmp_path / "rdc.toml").write_text("max-steps = 3\n", encoding="utf-8")
     assert program_of(compile_file(str(tmp_path / "main.workflow.yaml"))).limit is None
-
-
-# --- The normal form: white space in order, every text and comment as it was ------------------------------------------
 
 
 NORMAL = "name: a\nsteps:\n  - name: one # first\n    prompt: |\n      Do it.\n    end: true\n"

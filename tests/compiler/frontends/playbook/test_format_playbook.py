@@ -182,8 +182,6 @@ def test_what_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.text, result.defect) == (None, formatting.DEFECT), "the normal form means something else"
 
 
-# --- Time ------------------------------------------------------------------------------------------------------------
-
 ONE = "# A\n## STEP 1: One\nDo it.\n"
 LINES = {
     "text": "word " * 8,

@@ -349,9 +349,6 @@ def test_defaults_that_are_empty_are_none() -> None:
     ]
 
 
-# --- The format ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "text", "given", "expected"),
     [

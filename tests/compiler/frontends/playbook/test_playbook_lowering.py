@@ -63,9 +63,6 @@ def prompt(program: Program, name: str) -> str:
 STEP = "## STEP 1: One\n\n"
 
 
-# --- Ids and transitions ----------------------------------------------------------------------------------------------
-
-
 def test_a_number_that_stands_twice_is_told_apart(tmp_path: Path) -> None:
     found = lowered(tmp_path, "## STEP 1: One\n\nA\n\n## STEP 1: Again\n\nB\n")
     assert [item.id for item in found.nodes] == ["1", "1~2", "COMPLETE", "STOP"]
@@ -131,9 +128,6 @@ def test_branches_are_chosen_in_order_and_none_may_be(tmp_path: Path) -> None:
     assert [edge.origins[0].span.line for edge in node(found, "1").edges[:2]] == [6, 11]
 
 
-# --- Directives ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("body", "name", "expected"),
     [
@@ -154,9 +148,6 @@ def test_tools_and_their_arguments(tmp_path: Path, body: str, name: str, expecte
     task = node(lowered(tmp_path, body), name).task
     assert isinstance(task, Tool)
     assert (task.connection, task.tool, task.optional, shown(task.arguments)) == expected
-
-
-# --- Texts -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_prompt_has_the_system_text_what_came_before_and_the_own_text(tmp_path: Path) -> None:
@@ -252,9 +243,6 @@ def test_prompts(tmp_path: Path, body: str, name: str, expected: str) -> None:
     assert prompt(lowered(tmp_path, body), name) == expected
 
 
-# --- Inputs, slots and the artifact ----------------------------------------------------------------------------------
-
-
 def test_inputs_slots_and_the_artifact(tmp_path: Path) -> None:
     body = (
         "## INPUTS\n\n- `a` (enum: x, y, x): e\n- `b` (number: 3): n\n- `c` (number: five): odd\n- `d` (enum): none\n\n"
@@ -277,9 +265,6 @@ def test_inputs_slots_and_the_artifact(tmp_path: Path) -> None:
     assert [slot.name for slot in overwritten.slots] == ["x"]
 
 
-# --- Warnings --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [('kind == "a"', 'kind == "a"'), ('kind != "a"', 'kind != "b"'), ('kind == "a"', 'kind == "A"')],
@@ -293,9 +278,6 @@ def test_a_branch_that_never_runs_is_told_at_its_marker(first: str, second: str,
 def test_a_branch_on_an_answer_may_always_run(tmp_path: Path) -> None:
     body = STEP + 'A\n\n@output(x: enum, "a")\n\n## STEP 2: Two\n\n```if x == "b"```\nB\n```endif```\n'
     assert compiled(tmp_path, body).diagnostics == ()
-
-
-# --- Time limits -----------------------------------------------------------------------------------------------------
 
 
 def limited(tmp_path: Path, steps: str) -> Compilation:

@@ -14,8 +14,6 @@ from compiler.ir.texts import Reference
 from tests.compiler.frontends.rundown.declaring import COMMAND, OUTPUT, document, problem, program_of
 from tests.support.documents import compiled, findings
 
-# --- Inputs ----------------------------------------------------------------------------------------------------------
-
 
 def test_inputs_become_slots_variables_and_references(tmp_path: Path) -> None:
     options = "inputs:\n  version: {description: X, default: 1.10}\n  dry: {type: boolean, required: false}"
@@ -142,9 +140,6 @@ def test_declarations_are_for_documents(tmp_path: Path) -> None:
     ]
 
 
-# --- References ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -217,9 +212,6 @@ def test_values_of_settings_are_not_replaced(value: str, expected: list[str], tm
     text += "## 1. Greet {{NAME}}\n```sh\necho $A\n```\n"
     found = findings(compiled(tmp_path, text))
     assert [item.split(":")[0] for item in found] == [item.split(":")[0] for item in expected]
-
-
-# --- Values ----------------------------------------------------------------------------------------------------------
 
 
 def test_any_command_may_write_any_value(tmp_path: Path) -> None:

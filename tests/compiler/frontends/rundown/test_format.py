@@ -180,9 +180,6 @@ def test_a_document_is_read_once_before_and_once_after_each_change(
     assert len(read) == times
 
 
-# --- What is left alone -----------------------------------------------------------------------------------------------
-
-
 STEPS = "## 1. A\n\n## 3. C\n"
 LATER = "## 1. A\n\nText.\n\n## Step 2: B\n\nText.\n\n## 3. C\n\nText.\n"
 OPEN = "## 1. A\n\n```sh\na\n\n## 2. B\n\n```sh\nb\n```\n\n## 3. C\n"

@@ -80,8 +80,6 @@ def test_a_program_goes_on_alike_wherever_its_operator_takes_it(program: Program
     walks_alike(program, happens)
 
 
-# --- By hand ---------------------------------------------------------------------------------------------------------
-
 MARKED = """\
 ## 1. A
 - PASS: GOTO 2

@@ -77,8 +77,6 @@ def test_the_commands_of_a_runbook() -> None:
     )
 
 
-# --- Mock run --------------------------------------------------------------------------------------------------------
-
 ASKS = "## 1. One\n\nDone?\n\n- FAIL: CONTINUE\n\n## 2. Two\n\nDone?\n\n- FAIL: STOP\n"
 
 

@@ -14,8 +14,6 @@ from compiler.ir.verify import verify
 from tests.compiler.frontends.rundown.declaring import OUTPUT, document, problem, program_of
 from tests.support.documents import compiled, findings
 
-# --- Settings of steps -----------------------------------------------------------------------------------------------
-
 STEPS = (
     "## 1. A\n### 1.1 B\n"
     + OUTPUT
@@ -88,8 +86,6 @@ def test_a_delay_is_not_waited_where_a_step_begins_again(step: str, tmp_path: Pa
     place, output, _ = problem(tmp_path, f"steps: {{{step}: {{retry-delay: 5s}}}}", AGAIN)
     assert (place.partition(":")[0], "no effect on step 1" in output) == ("RD015 3", True)
 
-
-# --- Nested runbooks -------------------------------------------------------------------------------------------------
 
 OUTER = "## 1. A\n" + OUTPUT + "## 2. B\n- in.runbook.md\n- FAIL: RETRY 1\n## 3. C {{id}}\nX?\n"
 

@@ -13,8 +13,6 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Gate
 from tests.support.stepspec_documents import compiled, findings, program_of, steps
 
-# --- The file of the configuration ------------------------------------------------------------------------------------
-
 ONE = "step_specs: [{id: a}]"
 POLICY = "hitl: {policy: {required_phases: ['']}}"
 

@@ -212,9 +212,6 @@ def test_a_check_without_its_program_is_named(
         assert made.diagnostics == ()
 
 
-# --- JSON and lists ---------------------------------------------------------------------------------------------------
-
-
 TWICE = '[\n\t{"id": "a", "human_gate": "maybe"},\n\t{"id": "\\u0061", "id": "b", "tools": [{"nam\\u0065": 5}]}\n]\n'
 
 
@@ -277,8 +274,6 @@ def test_specifications_are_recognized_among_other_files(tmp_path: Path, text: s
     (tmp_path / "document").write_text(text, encoding="utf-8")
     assert (compile_file(str(tmp_path / "document")).format == "stepspec") == is_specification
 
-
-# --- Hostile input ----------------------------------------------------------------------------------------------------
 
 LAUGHS = "".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]\n" for n in range(1, 10))
 

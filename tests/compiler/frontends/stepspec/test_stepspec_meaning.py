@@ -171,9 +171,6 @@ def test_gates_and_tools_may_have_the_names_of_ends(tmp_path: Path, text: str) -
     assert nodes[-1].task == End("complete")
 
 
-# --- The contract -----------------------------------------------------------------------------------------------------
-
-
 def test_the_contract_has_all_fields(tmp_path: Path) -> None:
     stepspec = program_of(steps(tmp_path, WHOLE, CONFIG)).stepspec
     assert stepspec
