@@ -148,14 +148,10 @@ def counters_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Forgetting, "places", nowhere)
 
 
-FAULTS: list[Fault] = [
-    closing_ignored,
-    checked_after_closing,
-    off_by_one,
-    first_edge_only,
-    failures_dropped,
-    counters_forgotten,
-]
+FAULTS: tuple[Fault, ...] = (
+    *(closing_ignored, checked_after_closing, off_by_one),
+    *(first_edge_only, failures_dropped, counters_forgotten),
+)
 
 
 def cases() -> Iterator[tuple[Program, int]]:

@@ -128,34 +128,29 @@ def test_the_page_shows_a_program_that_can_be_pasted(tmp_path: Path) -> None:
 
 # --- What is refused ------------------------------------------------------------------------------------------------
 
+MAKE, TO_FAILED, ENTRY, FAILED = '"make"', '"target": "failed"', '"entry": "build"', '"id": "failed"'
 REFUSED = [
     # syntax
     ('"failed"}\n', '"failed"},\n', "RD060 6:27", "there is a comma before the closing bracket", "remove it"),
-    ('"make"', '"make', "RD060 4:67", "expected a comma between two values", "close each bracket"),
+    (MAKE, '"make', "RD060 4:67", "expected a comma between two values", "close each bracket"),
     ('"kind": "shell",', '"kind" "shell",', "RD060 4:37", "there is no colon", '"key": value'),
     ('  "entry"', '  // build\n  "entry"', "RD060 2:3", "JSON has no comments", "remove the comment"),
-    ('"make"', "'make'", "RD060 4:58", "single quotes", "double quotes"),
-    ('"make"', '"ma\\ke"', "RD060 4:61", "there is no such escape", "\\\\"),
-    ('"make"', '"ma\tke"', "RD060 4:61", "control character", "\\t"),
-    ('"make"', "nothing", "RD060 4:58", "expected a value", "write"),
+    (MAKE, "'make'", "RD060 4:58", "single quotes", "double quotes"),
+    (MAKE, '"ma\\ke"', "RD060 4:61", "there is no such escape", "\\\\"),
+    (MAKE, '"ma\tke"', "RD060 4:61", "control character", "\\t"),
+    (MAKE, "nothing", "RD060 4:58", "expected a value", "write"),
     ("{\n", "{}\n{\n", "RD060 2:1", "more text after the end", "remove it"),
     # keys
-    ('"make"', '"make", "command": "x"', "RD062 4:66", "duplicate key `command`", "remove one"),
+    (MAKE, '"make", "command": "x"', "RD062 4:66", "duplicate key `command`", "remove one"),
     ('"command"', '"comand"', "RD063 4:47", "there is no key `comand` in a `shell`", "did you mean `command`?"),
     ('"entry"', '"nods": 1, "entry"', "RD063 2:3", "there is no key `nods` in a program", "did you mean `nodes`?"),
-    (
-        '"target": "failed"',
-        '"goto": "failed"',
-        "RD063 6:8",
-        "there is no key `goto` in an edge",
-        "remove it, or use one of",
-    ),
-    ('"target": "failed"', "", "RD064 6:7", "an edge needs the key `target`", "add `target`"),
+    (TO_FAILED, '"goto": "failed"', "RD063 6:8", "there is no key `goto` in an edge", "remove it, or use one of"),
+    (TO_FAILED, "", "RD064 6:7", "an edge needs the key `target`", "add `target`"),
     ('"kind": "shell", ', "", "RD064 4:29", "`nodes[0].task` has no `kind`", 'add "kind": "shell"'),
     # values
-    ('"make"', "3", "RD065 4:58", "`nodes[0].task.command` should be a string, or a list", "write"),
+    (MAKE, "3", "RD065 4:58", "`nodes[0].task.command` should be a string, or a list", "write"),
     (
-        '"make"',
+        MAKE,
         '["make ", {"registr": "x"}]',
         "RD063 4:69",
         "there is no key `registr` in a reference",
@@ -163,15 +158,15 @@ REFUSED = [
     ),
     ('"shell"', '"shel"', "RD065 4:38", 'should be "shell" or', "did you mean `shell`?"),
     ('"stop"', "null", "RD065 9:56", 'should be "complete" or "stop", not null', "write"),
-    ('"entry": "build"', '"limit": true, "entry": "build"', "RD065 2:12", "should be a whole number", "write"),
-    ('"entry": "build"', '"limit": 3000000000, "entry": "build"', "RD065 2:12", "too large", "2,147,483,647"),
-    ('"entry": "build"', '"limit": 1e999, "entry": "build"', "RD065 2:12", "should be a whole number", "write"),
-    ('"make"', '"\\u0000"', "RD065 4:58", "contains a NUL character", "remove it"),
-    ('"make"', '"\\ud83d"', "RD065 4:58", "half of a surrogate pair (\\ud83d)", "remove it"),
+    (ENTRY, '"limit": true, "entry": "build"', "RD065 2:12", "should be a whole number", "write"),
+    (ENTRY, '"limit": 3000000000, "entry": "build"', "RD065 2:12", "too large", "2,147,483,647"),
+    (ENTRY, '"limit": 1e999, "entry": "build"', "RD065 2:12", "should be a whole number", "write"),
+    (MAKE, '"\\u0000"', "RD065 4:58", "contains a NUL character", "remove it"),
+    (MAKE, '"\\ud83d"', "RD065 4:58", "half of a surrogate pair (\\ud83d)", "remove it"),
     # names
-    ('"id": "failed"', '"id": "done"', "RD066 9:12", "two nodes are named `done`", "rename one"),
-    ('"id": "failed"', '"id": " "', "RD066 9:12", "is not a valid name", "printable characters"),
-    ('"id": "failed"', '"id": "\u202ex"', "RD066 9:12", "is not a valid name", "printable characters"),
+    (FAILED, '"id": "done"', "RD066 9:12", "two nodes are named `done`", "rename one"),
+    (FAILED, '"id": " "', "RD066 9:12", "is not a valid name", "printable characters"),
+    (FAILED, '"id": "\u202ex"', "RD066 9:12", "is not a valid name", "printable characters"),
     (
         '"task"',
         '"variables": [{"name": "BASH_ENV", "register": "x"}], "task"',
@@ -181,13 +176,13 @@ REFUSED = [
     ),
     ('"entry"', '"inputs": [{"name": "a=b"}], "entry"', "RD066 2:23", "is not a valid variable name", "letters"),
     # rules
-    ('"target": "failed"', '"target": "fialed"', "RD067 6:18", "the unknown node fialed", "did you mean `failed`?"),
-    ('"entry": "build"', '"entry": "x"', "RD067 2:12", "the entry x is not a node", "set `entry` to the id"),
+    (TO_FAILED, '"target": "fialed"', "RD067 6:18", "the unknown node fialed", "did you mean `failed`?"),
+    (ENTRY, '"entry": "x"', "RD067 2:12", "the entry x is not a node", "set `entry` to the id"),
     ('{"target": "failed"}', "", "RD060 5:73", "a comma before", "remove"),
     (',\n      {"target": "failed"}', "", "RD067 4:5", "no edge to take for the outcome fail", "without a `guard`"),
     ('"pass"', '"good"', "RD067 4:5", "the task has no outcome good", "use one of `pass`, `fail`"),
     ('{"target"', '{"effects": [{"kind": "keep", "slot": "x"}], "target"', "RD067 6:7", "not declared", "declare it"),
-    ('"entry": "build"', '"inputs": [{"name": "x"}], "entry": "build"', "RD067 2:14", "the input x has no", "docs/"),
+    (ENTRY, '"inputs": [{"name": "x"}], "entry": "build"', "RD067 2:14", "the input x has no", "docs/"),
 ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compiler.diagnostics.issues import OptionSource
@@ -25,7 +25,6 @@ from compiler.project.project import Project
 from compiler.text.source import Source
 from tests.conftest import CONFORMANCE, ROOT
 from tests.differential.generate.rundown import Drawn, cases
-from tests.support.any_text import FRAGMENTS, mutated
 from tests.support.documents import finding
 
 EXAMPLES = sorted((ROOT / "examples").rglob("*.runbook.md"))
@@ -33,9 +32,6 @@ CONFORMING = sorted((CONFORMANCE / "rundown" / "valid").glob("*.runbook.md"))
 FOLDER = Path(__file__).parent / "formatting"
 
 
-_texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=25).flatmap(
-    lambda parts: st.sampled_from(["\n", "\n\n", "\r\n\r\n", ""]).map(lambda gap: gap.join(parts))
-)
 _layouts = st.sampled_from([None, *LAYOUTS])
 
 
@@ -132,23 +128,6 @@ def walked(document: Path, seed: int) -> list[tuple[object, ...]]:
     luck = random.Random(seed)
     found = walk(Machine(program), lambda *_: Outcome(Verdict.PASS if luck.random() < 0.7 else Verdict.FAIL), 60)
     return [(visit.step, visit.outcome, visit.instances, visit.taken) for visit in found.visits]
-
-
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
-@given(_texts, _layouts)
-@example("## 1. A\r\r- PASS: STOP\n", None)
-@example("## 1. A\n- PASS: CONTINUE\n\x1c\n- FAIL: STOP\n", None)
-def test_any_text(text: str, layout: Layout | None) -> None:
-    check(text.encode(errors="ignore").decode(), layout)
-
-
-@pytest.mark.parametrize("document", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
-@pytest.mark.share(2)
-def test_examples_with_errors(document: Path) -> None:
-    moves = random.Random(document.name)
-    for _ in range(8):
-        text = mutated(document.read_text(encoding="utf-8"), moves)
-        check(text.replace("\0", ""), moves.choice([None, *LAYOUTS]))
 
 
 def test_sections_of_prose_that_the_project_names_are_kept() -> None:

@@ -104,19 +104,16 @@ HEADERS = [
     ("## Step 1: A\n\nText.\n\n## Step 2: B\n\nText.\n", "RD108", "`## 2. B`"),
     (BUILD + "## Step 2: Test\n\nText.\n\n## 3. Go\n\nText.\n", "RD102", "`## 2. Test`"),
     ("## 1. A\n\n### Step 1.1: Get it\n\nText.\n", "RD032", "`### 1.1 Get it`"),
+    # a number in a title is not that of a step
+    *((f"{BUILD}## {title}\n\nText.\n", "RD401", "") for title in ("Release 2 candidates", "Rollback 1.4.2")),
+    *((f"{BUILD}## {title}\n\nText.\n", "RD401", "") for title in ("Rollback", "Step two")),
 ]
 
 
 @pytest.mark.parametrize(("text", "code", "header"), HEADERS)
 def test_the_header_that_was_meant_is_shown(tmp_path: Path, text: str, code: str, header: str) -> None:
     (advice,) = (item.help for item in compiled(tmp_path, text).diagnostics if item.code == code)
-    assert header in advice
-
-
-@pytest.mark.parametrize("title", ["Release 2 candidates", "Rollback 1.4.2", "Rollback", "Step two"])
-def test_a_number_in_a_title_is_not_taken_for_that_of_a_step(tmp_path: Path, title: str) -> None:
-    (advice,) = (item.help for item in compiled(tmp_path, f"{BUILD}## {title}\n\nText.\n").diagnostics)
-    assert "number it" not in advice
+    assert header in advice if header else "number it" not in advice
 
 
 def test_a_checklist_of_many_titles_gets_one_warning(tmp_path: Path) -> None:

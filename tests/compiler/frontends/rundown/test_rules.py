@@ -375,10 +375,16 @@ def test_the_document_shows_its_layout_and_each_included_one_its_own(tmp_path: P
 def test_the_option_demands_a_layout_in_the_project_and_on_the_command_line(tmp_path: Path, option: str) -> None:
     text = {"after-header": "## 1. A\nText.\n- FAIL: STOP x\n", "after-body": LATER_LAYOUT}[option]
     expected = {"after-header": ["RD112 3:3"], "after-body": ["RD113 4:1"]}[option]
+    path = str(tmp_path / "main.runbook.md")
     assert findings(compiled(tmp_path, text)) == []
     assert findings(compiled(tmp_path, text, options={"transitions": option})) == expected
     (tmp_path / "rdc.toml").write_text(f'transitions = "{option}"\n')
-    assert findings(compile_file(str(tmp_path / "main.runbook.md"))) == expected
+    assert findings(compile_file(path)) == expected
+    (tmp_path / "rdc.toml").write_text('transitions = "after-header"\n')
+    compiled(tmp_path, f"---\nrdc: {{transitions: after-body}}\n---\n{LATER_LAYOUT}")
+    assert findings(compile_file(path)) == ["RD113 7:1"], "the frontmatter outweighs the project"
+    settings = Settings(options={"transitions": "after-header"})
+    assert findings(compile_file(path, settings)) == [], "the command line outweighs both"
 
 
 @pytest.mark.parametrize("rest", ["", "- PASS: GOTO 7\n"])
@@ -428,15 +434,6 @@ def test_text_below_a_body_joins_the_prompt(tmp_path: Path) -> None:
     assert made.program
     [task] = [node.task for node in made.program.nodes if isinstance(node.task, Shell)]
     assert str(task.prompt) == "<div>\n\n</div>\n\nIt prints:\n```\ny\n```"
-
-
-def test_the_frontmatter_outweighs_the_project_and_the_command_line_both(tmp_path: Path) -> None:
-    text = "---\nrdc: {transitions: after-body}\n---\n" + LATER_LAYOUT
-    compiled(tmp_path, text)
-    (tmp_path / "rdc.toml").write_text('transitions = "after-header"\n')
-    path = str(tmp_path / "main.runbook.md")
-    assert findings(compile_file(path)) == ["RD113 7:1"]
-    assert findings(compile_file(path, Settings(options={"transitions": "after-header"}))) == []
 
 
 @pytest.mark.parametrize(
