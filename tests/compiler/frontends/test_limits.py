@@ -37,27 +37,20 @@ steps:
     prompt: Write.
     KEYS
     next: review
-  - name: review
-    human: true
-    prompt: Read.
-    conditions: [{keyword: BAD, goto: draft}]
-    end: true
-rdc:
-  steps: {STEPS}
+  - {name: review, human: true, prompt: Read., conditions: [{keyword: BAD, goto: draft}], end: true}
+rdc: {steps: {STEPS}}
 """
+
+
 PLAYBOOK = (
     '---\nrdc:\n  steps: {STEPS}\n---\n# P\n\n## STEP 1: A\nWhat?\n@elicit(confirm, "Go on?")\n\n## STEP 2: B\nDo.\n'
 )
 SPECIFICATION = """\
-step_specs:
-  - id: plan
-    description: Plan
-    human_gate: required
-  - id: build
-    description: Build
-rdc:
-  steps: {STEPS}
+step_specs: [{id: plan, description: Plan, human_gate: required}, {id: build, description: Build}]
+rdc: {steps: {STEPS}}
 """
+
+
 FORMATS = {
     "runbook.md": RUNBOOK,
     "workflow.yaml": WORKFLOW,

@@ -18,7 +18,7 @@ from compiler.ir.program import Artifact, Constant, Context, Counter, Input, Pro
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
 from compiler.ir.texts import Part, Reference, Text, joined, text
-from compiler.ir.verify import InvalidProgramError, issues, verify
+from compiler.ir.verify import InvalidProgramError, verify
 from compiler.passes import optimize
 from compiler.scenarios.mock import MockRun, mock
 from compiler.scenarios.model import Reply, Scenario
@@ -305,10 +305,6 @@ def test_what_is_well_formed_passes() -> None:
     verify(replace(step(COMMAND), artifact=Artifact("s", joined([VALUE]))))
 
 
-def test_a_problem_names_its_node() -> None:
-    assert [found.node for found in issues(step(COMMAND, to("END", Keep("gone"))))] == ["1"]
-
-
 USUAL = (
     *("a+b*", "(ab)+", "(a{2})+", "(?:x|y)*z+", "(one|two)+", "[a+]*", r"\d+(\.\d+)?", "a|b+"),
     *(r"(\d{1,3}\.){3}\d{1,3}", "(one|two){99}"),
@@ -342,9 +338,6 @@ def test_answers_and_replies_of_a_scenario_are_read_as_those_of_a_run() -> None:
     found = played(Reply("1", '{"kind": "cat"}'), Reply("other", "cat"))
     assert [made.outcome.word for made in found.path.visits] == ["pass", "{{kind}}"]
     assert (found.message, found.path.state.node) == ("", "bug")
-
-
-def test_a_reply_that_does_not_fit_says_what_would() -> None:
     found = played(Reply("1", "cat"), Reply(None, "dog"))
     assert found.message == "`dog` is not an outcome of step other; use one of {{kind}}, none"
 

@@ -63,34 +63,24 @@ rdc:
   rules:
 RULES
 steps:
-  - name: implement
-    prompt: Do it
-    human: true
-    next: review
+  - {name: implement, prompt: Do it, human: true, next: review}
   - name: review
-    parallel:
-      - {agent: a, prompt: Look}
-      - {agent: b, prompt: Look}
-    conditions:
-      - {keyword: APPROVED, goto: finish}
-      - {keyword: REJECTED, goto: implement}
-  - name: finish
-    prompt: End
-    end: true
+    parallel: [{agent: a, prompt: Look}, {agent: b, prompt: Look}]
+    conditions: [{keyword: APPROVED, goto: finish}, {keyword: REJECTED, goto: implement}]
+  - {name: finish, prompt: End, end: true}
 """
+
+
 SPECIFICATION = """workflow: {module: m, workflow: w}
 rdc:
   rules:
 RULES
 step_specs:
-  - id: write
-    name: Write it
-    human_gate: required
-    outputs: ['{output_folder}/a.md']
-    validation: format
-  - id: publish
-    outputs: ['{output_folder}/b.md']
+  - {id: write, name: Write it, human_gate: required, outputs: ['{output_folder}/a.md'], validation: format}
+  - {id: publish, outputs: ['{output_folder}/b.md']}
 """
+
+
 PLAYBOOK = """---
 rdc:
   rules:

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.driver import compile_file
 from compiler.ir.edges import Keep
-from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Ask, Value
 from compiler.scenarios.mock import mock
 from tests.compiler.frontends.rundown.declaring import document, program_of
@@ -37,6 +35,8 @@ echo "$TICKET"
     ],
 )
 def test_the_reply_becomes_an_output_after_pass_only(tmp_path: Path, asks: str, value: Value) -> None:
+    declared = program_of(tmp_path, f"outputs: [TICKET]\nsteps: {{1: {{asks: {asks}}}}}", BODY)
+    assert [slot.name for slot in declared.slots] == ["TICKET"], "it may be declared, too"
     nodes = program_of(tmp_path, f"steps: {{1: {{asks: {asks}}}}}", BODY).index()
     task = nodes["1"].task
     assert isinstance(task, Ask)
@@ -132,14 +132,3 @@ def test_a_scenario_gives_the_value(tmp_path: Path, reply: str, message: str, en
         done = compilation.program.index()[played.path.state.node].task
         assert done.kind == "end"
         assert end in (str(done.message), *played.path.state.slots.values())
-
-
-def test_the_program_is_the_same_after_json(tmp_path: Path) -> None:
-    asks = "steps: {1: {asks: {output: TICKET, pattern: '[0-9]+'}}}"
-    made = program_of(tmp_path, f"outputs: [TICKET]\n{asks}", BODY)
-    assert [slot.name for slot in made.slots] == ["TICKET"], "a declared output may be asked for too"
-    path = tmp_path / "main.json"
-    path.write_text(to_json(made), encoding="utf-8")
-    again = compile_file(str(path)).program
-    assert again
-    assert (again.nodes, again.slots) == (made.nodes, made.slots)

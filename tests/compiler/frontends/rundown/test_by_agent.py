@@ -7,19 +7,15 @@ from pathlib import Path
 import pytest
 
 from backends.registry import BACKENDS, load
-from compiler.frontends.common.interface import Job
 from compiler.frontends.rundown.drafts import is_possible
-from compiler.frontends.rundown.format.document import format_document
 from compiler.ir.paths import Path as Run
 from compiler.ir.paths import Visit
 from compiler.ir.program import Jump, Program, Settings
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Shell
 from compiler.ir.texts import text
-from compiler.project.project import Project
 from compiler.rules.model import Status
 from compiler.scenarios.mock import mock
-from compiler.text.source import Source
 from tests.compiler.frontends.rundown.declaring import document, program_of
 from tests.support.documents import compiled
 from tests.support.runbooks import command, question
@@ -175,12 +171,3 @@ def test_rules_see_the_agent_and_its_check_as_one_step(tmp_path: Path, rule: str
         (machine,) = (one.rule for one in compiled(tmp_path, document(options, BODY.replace("RETRY 2 ", ""))).rules)
         assert machine
         assert {(event.step, event.word) for event in machine.closes} == {("2", "fail"), ("2/do", "fail")}
-
-
-def test_formatting_gives_the_setting_the_new_number_of_its_step(tmp_path: Path) -> None:
-    text = document(BY_AGENT.replace("2", "3"), BODY.replace("## 2.", "## 3."))
-    job = Job(Source.from_text("a.runbook.md", text), Project(str(tmp_path)), {}, {}, link=False)
-    written = format_document(job).text
-    assert written
-    assert '"2": {by: agent}' in written
-    assert "## 2. Fix the tests" in written

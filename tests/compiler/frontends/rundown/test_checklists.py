@@ -81,11 +81,7 @@ def test_what_the_targets_make_of_a_checklist(tmp_path: Path) -> None:
         assert (reason and reason.clause) == "step 1 has a checklist", "they call the program"
     for target in ("dot", "mermaid"):
         assert "☐ 2 items" in (load(target).emit(program, {}).text or "")
-    (tmp_path / "a.program.json").write_text(text := to_json(program))
-    again = compile_file(str(tmp_path / "a.program.json")).program
-    assert again
-    assert again.nodes[0].task == program.nodes[0].task
-    assert '"items": ["one", "two"]' in " ".join(text.split()).replace("[ ", "[").replace(" ]", "]")
+    assert '"items": ["one", "two"]' in " ".join(to_json(program).split()).replace("[ ", "[").replace(" ]", "]")
 
 
 @pytest.mark.parametrize(

@@ -140,26 +140,24 @@ def test_declarations_are_for_documents(tmp_path: Path) -> None:
     ]
 
 
+INSTANCE = "## {N} Host {N} of {{N}}, {{a}}\nDone?\n- PASS: GOTO NEXT {N}\n- FAIL: STOP\n"
+
+
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("body", "default", "shown"),
     [
-        ("{{a}}{{b}}", "1{{b}}"),
-        ("${{a}}", "${{a}}"),
-        ("{{{a}}}", "{1}"),
-        ("{{ a }} {{c}} {a} {{}}", "{{ a }} {{c}} {a} {{}}"),
+        ("## 1. X {{a}}{{b}}\n", "1", "X 1{{b}}"),
+        ("## 1. X ${{a}}\n", "1", "X ${{a}}"),
+        ("## 1. X {{{a}}}\n", "1", "X {1}"),
+        ("## 1. X {{ a }} {{c}} {a} {{}}\n", "1", "X {{ a }} {{c}} {a} {{}}"),
+        (INSTANCE, "{N}", "Host 1 of {1}, {N}"),
     ],
 )
-def test_references_are_replaced_in_one_pass(text: str, shown: str, tmp_path: Path) -> None:
-    program = program_of(tmp_path, "inputs: {a: {default: '1'}}\noutputs: [b]", f"## 1. X {text}\n" + OUTPUT)
+def test_inputs_and_instances_are_filled_in_one_pass(body: str, default: str, shown: str, tmp_path: Path) -> None:
+    more = "" if body == INSTANCE else OUTPUT
+    program = program_of(tmp_path, f"inputs: {{a: {{default: '{default}'}}}}\noutputs: [b]", body + more)
     machine = Machine(program)
-    assert machine.text(machine.start(), program.index()["1"].title) == f"X {shown}"
-
-
-def test_instances_and_inputs_are_filled_in_together(tmp_path: Path) -> None:
-    body = "## {N} Host {N} of {{N}}, {{total}}\nDone?\n- PASS: GOTO NEXT {N}\n- FAIL: STOP\n"
-    program = program_of(tmp_path, "inputs: {total: {default: '{N}'}}", body)
-    machine = Machine(program)
-    assert machine.text(machine.start(), program.index()["{N}"].title) == "Host 1 of {1}, {N}"
+    assert machine.text(machine.start(), program.nodes[0].title) == shown
 
 
 @pytest.mark.parametrize(
@@ -272,42 +270,41 @@ def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("scenario", "problem", "remedy"),
+    ("inputs", "reply", "problem", "remedy"),
     [
         (
-            "commands: [rd run --prompted main.runbook.md]",
+            "{}",
+            "",
             "input `a` has no default, and the scenario gives no value",
             "add `inputs: {a: VALUE}` to the scenario, or `--input a=VALUE` to its `rd run`",
         ),
+        ("{a: x}", "", "the value of input `a` is not valid: it is not a decimal number", "change the value"),
         (
-            "inputs: {a: x}, commands: [rd run --prompted main.runbook.md]",
-            "the value of input `a` is not valid: it is not a decimal number",
-            "change the value",
-        ),
-        (
-            "inputs: {a: 1, b: 1}, commands: [rd run --prompted main.runbook.md]",
+            "{a: 1, b: 1}",
+            "",
             "there is no input `b`; the inputs are a",
             "remove it, or declare it under `rdc: {inputs: …}`",
         ),
         (
-            "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b=1]",
+            "{a: 1}",
+            ", rd pass --value b=1",
             "there is no output `b`",
             "declare it under `outputs`, or use the name of a declared output",
         ),
+        ("{a: 1}", ", rd goto 7", "there is no step `7`", "use the number or name of a step in this document"),
         (
-            "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd goto 7]",
-            "there is no step `7`",
-            "use the number or name of a step in this document",
-        ),
-        (
-            "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b]",
+            "{a: 1}",
+            ", rd pass --value b",
             "`--value` needs NAME=VALUE",
             "start with `rd run [--prompted] FILE` and continue with `rd pass`, `rd fail` or `rd goto ID`",
         ),
     ],
 )
-def test_a_scenario_that_lacks_something_gets_help(scenario: str, problem: str, remedy: str, tmp_path: Path) -> None:
-    head = f"---\nscenarios: {{s: {{{scenario}, result: COMPLETE}}}}\nrdc: {{inputs: {{a: {{type: number}}}}}}\n---\n"
+def test_a_scenario_that_lacks_something_gets_help(
+    inputs: str, reply: str, problem: str, remedy: str, tmp_path: Path
+) -> None:
+    scenario = f"inputs: {inputs}, commands: [rd run --prompted main.runbook.md{reply}], result: COMPLETE"
+    head = f"---\nscenarios: {{s: {{{scenario}}}}}\nrdc: {{inputs: {{a: {{type: number}}}}}}\n---\n"
     (found,) = compiled(tmp_path, head + "## 1. A\n" + COMMAND.format("echo $a")).diagnostics
     assert (found.code, found.message) == ("RD014", f"scenario `s` cannot be tested: {problem}")
     assert found.help == remedy

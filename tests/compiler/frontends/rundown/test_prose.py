@@ -110,11 +110,6 @@ def test_a_name_that_is_almost_a_heading_is_corrected(tmp_path: Path) -> None:
     assert "did you mean" not in found[2]
 
 
-def test_a_misspelled_option_is_corrected(tmp_path: Path) -> None:
-    (found,) = compiled(tmp_path, "---\nrdc: {pros: [a]}\n---\n" + BUILD).diagnostics
-    assert found.message.endswith("did you mean `prose`?")
-
-
 def test_a_goto_cannot_lead_to_prose_and_is_told_why(tmp_path: Path) -> None:
     compilation = compiled(
         tmp_path, document("[Notes for you]", BUILD, "- FAIL: GOTO Notes\n\n## Notes for you\n\nText.\n")
