@@ -382,6 +382,11 @@ def test_an_edge_that_an_earlier_one_rules_out(found: Program, expected: list[in
         assert [set(tests) for tests in edges.values()] == [{is_("a")}, set()], "what always holds is not open"
 
 
+def test_a_program_that_never_ends_has_no_paths() -> None:
+    found = enumerate_paths(counting(command("1", Edge((), (), "1"))), 10)
+    assert (list(found.paths), found.is_complete) == ([], True)
+
+
 MOST, LONGEST = 40, 12
 
 

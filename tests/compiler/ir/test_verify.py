@@ -252,7 +252,7 @@ def test_each_rule_has_a_test_and_a_line_on_the_page() -> None:
 def test_damage_breaks_its_rule_where_it_is(number: str, seed: int, place: int) -> None:
     program = drawn(seed)
     assert not issues(program)
-    at = place % len(program.nodes)
+    broken, at = program, place % len(program.nodes)
     for damage in BREAKING[number]:
         broken = damage(program, at)
         found = [one for one in issues(broken) if one.rule == number]

@@ -9,6 +9,7 @@ import pytest
 from compiler.ir.edges import Keep
 from compiler.ir.tasks import Ask, Value
 from compiler.scenarios.mock import mock
+from compiler.scenarios.outcomes import read_outcomes, write_outcomes
 from tests.compiler.frontends.rundown.declaring import document, program_of
 from tests.support.documents import compiled, findings
 
@@ -128,6 +129,8 @@ def test_a_scenario_gives_the_value(tmp_path: Path, reply: str, message: str, en
     assert compilation.program
     played = mock(compilation.program, compilation.scenarios[0])
     assert played.message.startswith(message)
+    again = read_outcomes(write_outcomes(played.path.visits, compilation.program), compilation.program)
+    assert all(visit.outcome in again.get(visit.step, (visit.outcome,)) for visit in played.path.visits)
     if end is not None:
         done = compilation.program.index()[played.path.state.node].task
         assert done.kind == "end"
