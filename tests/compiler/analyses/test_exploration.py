@@ -41,9 +41,6 @@ from tests.support.documents import findings
 _many = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-# --- Programs of all kinds -------------------------------------------------------------------------------------------
-
-
 @_many
 @given(program=programs(), passed=st.lists(st.booleans(), max_size=25))
 def test_a_program_loses_nothing_that_a_run_can_take(program: Program, passed: list[bool]) -> None:
@@ -85,8 +82,6 @@ def walked(program: Program, passed: list[bool]) -> list[tuple[str, dict[str, in
         seen.append((state.node, dict(state.counters)))
     return seen
 
-
-# --- By hand ---------------------------------------------------------------------------------------------------------
 
 GOES_AWAY = """\
 ## 1. A
@@ -197,9 +192,6 @@ def test_the_count_of_a_retry_that_is_added_to_another_counter_is_still_asked_fo
     assert remove_impossible_edges(program) == program
 
 
-# --- Size ------------------------------------------------------------------------------------------------------------
-
-
 def steps(count: int) -> str:
     step = "## {n}. A\n- FAIL: STOP no\n### {n}.1 B\n- FAIL: GOTO {end}\n### {n}.2 C\n- FAIL: RETRY 2 CONTINUE\n"
     return "".join(step.format(n=n, end=count + 1) for n in range(1, count + 1)) + f"## {count + 1}. End\n"
@@ -271,9 +263,6 @@ def test_marks_do_not_multiply(tmp_path: Path) -> None:
     assert search.effort < 4 * sum(len(node.edges) for node in compilation.program.nodes)
 
 
-# --- Counters of retries ---------------------------------------------------------------------------------------------
-
-
 def retried(*leaving: Effect) -> Program:
     """A step that is retried and then left with some effects."""
     first = command("1", AGAIN, Edge((), leaving, "2"), retries="x")
@@ -299,9 +288,6 @@ def test_a_count_without_its_own_name_is_zero_wherever_else_a_run_waits(case: Dr
     for name, counters in walked(program, passed):
         others = every - stored - {nodes[name].retries}
         assert not any(counters[counter] for counter in others) or isinstance(nodes[name].task, End)
-
-
-# --- How often a run visits each node --------------------------------------------------------------------------------
 
 
 def visited(program: Program, chance: random.Random) -> Tally[str]:
@@ -334,9 +320,6 @@ def test_loops_of_documents(path: str, wanted: dict[str, int | None]) -> None:
     assert program is not None
     most = most_visits(program)
     assert {name: most[name] for name in wanted} == wanted
-
-
-# --- Branches on texts (I17) ------------------------------------------------------------------------------------------
 
 
 STYLE = Input("style", "choice", options=("formal", "casual"))

@@ -42,9 +42,6 @@ pace = pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.soa
 """After how many keys a document is looked at."""
 
 
-# --- What is marked ---------------------------------------------------------------------------------------------------
-
-
 MARKS: dict[tuple[str, str], dict[tuple[Kind, ...], list[str]]] = {
     ("a.runbook.md", RUNBOOK): {
         (Kind.STEP,): [
@@ -154,9 +151,6 @@ def test_columns_count_characters_in_every_kind_of_line() -> None:
     assert shown(marked("a.runbook.md", text)) == ["1:4 =1", "3:7 x", "6:14 Last", "8:4 =Last"]
 
 
-# --- An independent oracle --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_marks_of_an_example_agree_with_its_program(name: str) -> None:
     path = str(ROOT / name)
@@ -200,9 +194,6 @@ def gotos(program: Program) -> set[str]:
 
 def agents_in(task: object) -> tuple[Agent, ...]:
     return task.entries if isinstance(task, Parallel) else (task,) if isinstance(task, Agent) else ()
-
-
-# --- While a person writes --------------------------------------------------------------------------------------------
 
 
 def places(found: tuple[Mark, ...], *, below: int) -> set[tuple[int, int, str]]:
@@ -262,9 +253,6 @@ def test_a_document_of_no_format_or_a_format_without_marks_has_none(monkeypatch:
     assert marked("a.txt", "nothing") == ()
     monkeypatch.setitem(FRONT_ENDS, "sample", SAMPLE)
     assert marks_of(opened("a.steps.yml", "steps: []"), Settings()) == ()
-
-
-# --- Asking marks -----------------------------------------------------------------------------------------------------
 
 
 def tree(items: list[Item]) -> list[object]:

@@ -106,9 +106,6 @@ def test_a_limit_ends_a_run_before_one_step_more_and_gates_do_not_count() -> Non
     assert machine.end(state) == End("stop", text("1: the limit of 2 steps was reached"))
 
 
-# --- From answers to outcomes -----------------------------------------------------------------------------------------
-
-
 def test_what_answers_and_replies_become() -> None:
     assert of_agent(REVIEW, b" it is\nGOOD\n") == Outcome("GOOD", "it is\nGOOD")
     assert of_agent(REVIEW, None) == Outcome("failed")
@@ -129,9 +126,6 @@ def test_what_answers_and_replies_become() -> None:
     ask = Ask("select", text("?"), options=(text("a"),))
     for task in (Shell("sh", text("")), ask, REVIEW, Parallel((REVIEW,)), Gate("g")):
         assert usual(task).word in alphabet(task)
-
-
-# --- Exploration ------------------------------------------------------------------------------------------------------
 
 
 def test_every_end_of_a_branch_on_a_text_is_found() -> None:
@@ -183,9 +177,6 @@ def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
     made = replace(made, counters=(Counter("r", ""),))
     ends = [(trace.state.node, len(trace.visits)) for trace in enumerate_paths(made, 20, 10).paths]
     assert ("END", 6) in ends, "the path down from 5 to 1"
-
-
-# --- What the verifier refuses ----------------------------------------------------------------------------------------
 
 
 def step(task: Task, *edges: Edge, settings: Settings | None = None) -> Program:
@@ -320,9 +311,6 @@ def test_patterns_that_repeat_without_limit() -> None:
     assert [pattern for pattern in NESTED if "repeats" not in pattern_issue(pattern)] == []
 
 
-# --- A scenario over answers, replies and inputs ----------------------------------------------------------------------
-
-
 def played(*replies: Reply, inputs: dict[str, str] | None = None) -> MockRun:
     ask = Ask("select", text("Which?"), options=(joined([Reference("kind", "{{kind}}")]), text("none")))
     made = triage()
@@ -340,9 +328,6 @@ def test_answers_and_replies_of_a_scenario_are_read_as_those_of_a_run() -> None:
     assert (found.message, found.path.state.node) == ("", "bug")
     found = played(Reply("1", "cat"), Reply(None, "dog"))
     assert found.message == "`dog` is not an outcome of step other; use one of {{kind}}, none"
-
-
-# --- Texts: filled in once, written as their author did (I6) ----------------------------------------------------------
 
 
 REGISTERS = ("a", "b")

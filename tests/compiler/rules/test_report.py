@@ -83,6 +83,9 @@ def test_the_flow_has_a_place_for_each_step_and_for_the_breach(tmp_path: Path) -
         (23, "2 FAIL → GOTO 4"),
         (39, '4 starts without "3 YES"'),
     ]
+    file = Path(found.path).with_name("my flow.runbook.md")
+    file.write_text(Path(found.path).read_text(encoding="utf-8"), encoding="utf-8")
+    assert f"rdc trace '{file}' --outcomes 2=fail" in broken(compile_file(str(file))).help, "it is quoted"
 
 
 def test_a_flow_has_no_more_places_than_github_shows(tmp_path: Path) -> None:
@@ -149,10 +152,3 @@ def test_the_command_of_the_help_shows_the_path(name: str) -> None:
             assert words[:3] == ["rdc", "trace", program.sources[0].path]
             seen += 1
     assert seen > 8
-
-
-def test_a_path_with_a_space_is_quoted(tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").touch()
-    file = tmp_path / "my flow.runbook.md"
-    file.write_text(f"---\nrdc:\n  rules:\n    r: 3 YES before 4\n---\n\n{FLOW}", encoding="utf-8")
-    assert f"rdc trace '{file}' --outcomes 2=fail" in broken(compile_file(str(file))).help

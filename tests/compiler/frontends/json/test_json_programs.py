@@ -66,9 +66,6 @@ def found(folder: Path, old: str, new: str) -> list[tuple[str, str, str]]:
     return [(finding(item), item.message, item.help) for item in result.diagnostics]
 
 
-# --- What is read ---------------------------------------------------------------------------------------------------
-
-
 def test_what_is_not_said_comes_from_the_file(tmp_path: Path) -> None:
     made = compiled(tmp_path, BUILD)
     assert not made.diagnostics
@@ -125,8 +122,6 @@ def test_the_page_shows_a_program_that_can_be_pasted(tmp_path: Path) -> None:
     traced = call("trace", "letter.program.json", "--outcomes", "review=AGAIN,GOOD", cwd=tmp_path)
     assert traced.out.endswith("=> COMPLETE Send it\n")
 
-
-# --- What is refused ------------------------------------------------------------------------------------------------
 
 MAKE, TO_FAILED, ENTRY, FAILED = '"make"', '"target": "failed"', '"entry": "build"', '"id": "failed"'
 REFUSED = [
@@ -339,9 +334,6 @@ def said(part: Any) -> Any:
     if not isinstance(part, Struct):
         return None if part == "" else part
     return (type(part), *(said(getattr(part, item.name)) for item in fields(part)))
-
-
-# --- What is no program -----------------------------------------------------------------------------------------------
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

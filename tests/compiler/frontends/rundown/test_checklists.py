@@ -48,12 +48,16 @@ def test_items_of_task_lists(tmp_path: Path, prompt: str, found: list[str]) -> N
     assert items(tmp_path, prompt) == found
 
 
-def test_a_list_stands_right_above_the_transitions_or_below_them(tmp_path: Path) -> None:
+def test_where_a_list_is_one_of_tasks(tmp_path: Path) -> None:
     for text in (f"{HEAD}- [ ] one\n- [ ] two{END}", f"{HEAD}- PASS: COMPLETE\n\n- [ ] one\n- [ ] two\n"):
         program = compiled(tmp_path, text).program
         assert program
         assert [str(item) for item in getattr(program.nodes[0].task, "items", ())] == ["one", "two"]
     assert findings(compiled(tmp_path, f"{HEAD}- [ ] one\n- [ ] PASS: STOP{END}")) == ["RD120 6:7"], "not both"
+    beside = "# A\n\n## 1. Go\n\n- [ ] one\n\n```bash\ntrue\n```\n"
+    assert findings(compiled(tmp_path, beside)) == ["RD121 5:1"]
+    parent = "# A\n\n## 1. Go\n\n- [ ] one\n\n### 1.1 In\n\n- [ ] two\n\n### 1.2 Do\n\n```bash\ntrue\n```\n"
+    assert findings(compiled(tmp_path, parent)) == ["RD121 3:4"]
 
 
 def test_an_item_shows_values(tmp_path: Path) -> None:
@@ -63,13 +67,6 @@ def test_an_item_shows_values(tmp_path: Path) -> None:
     task = program.nodes[0].task
     assert isinstance(task, Ask)
     assert [reference.register for reference in task.items[0].references] == ["X", "{N}"]
-
-
-def test_a_list_beside_a_command_is_only_text(tmp_path: Path) -> None:
-    text = "# A\n\n## 1. Go\n\n- [ ] one\n\n```bash\ntrue\n```\n"
-    assert findings(compiled(tmp_path, text)) == ["RD121 5:1"]
-    parent = "# A\n\n## 1. Go\n\n- [ ] one\n\n### 1.1 In\n\n- [ ] two\n\n### 1.2 Do\n\n```bash\ntrue\n```\n"
-    assert findings(compiled(tmp_path, parent)) == ["RD121 3:4"]
 
 
 def test_what_the_targets_make_of_a_checklist(tmp_path: Path) -> None:

@@ -26,6 +26,10 @@ def test_a_runbook_is_found_beside_or_in_the_root(tmp_path: Path) -> None:
     assert program
     assert [source.path for source in program.sources] == [*files, "sub/a.runbook.md"]
     assert str(program.index()["1/a.runbook.md/1"].title) == "Near"
+    twice = compiled(tmp_path, "## 1. All\n\n- lib/b.runbook.md\n- lib/b.runbook.md\n").program
+    assert twice
+    leaves = [node.id for node in twice.nodes if str(node.title) == "Leaf"]
+    assert leaves == ["1/lib/b.runbook.md/1", "1/lib/b.runbook.md~2/1"]
 
 
 TEN = {f"{n}.runbook.md": "## 1. Ten\n\n" + f"- {n + 1}.runbook.md\n" * 10 for n in range(6)}
@@ -90,13 +94,6 @@ def test_deep_inclusion_needs_no_recursion(tmp_path: Path) -> None:
     compilation = compiled(tmp_path, LIST.format(path="0.runbook.md"), files | {"250.runbook.md": LEAF})
     assert compilation.program
     assert optimize(compilation.program).entry.count("/") == 2 * 251
-
-
-def test_a_path_that_stands_twice_in_a_list_gets_two_ids(tmp_path: Path) -> None:
-    compilation = compiled(tmp_path, "## 1. All\n\n- a.runbook.md\n- a.runbook.md\n", {"a.runbook.md": LEAF})
-    assert compilation.program
-    leaves = [node.id for node in compilation.program.nodes if str(node.title) == "Leaf"]
-    assert leaves == ["1/a.runbook.md/1", "1/a.runbook.md~2/1"]
 
 
 def test_the_ends_of_a_nested_runbook_lead_on_with_their_messages(tmp_path: Path) -> None:

@@ -184,14 +184,11 @@ def test_misplaced_settings_are_told_with_other_errors(steps: str, expected: str
     assert sorted(messages) == sorted(["there is no step `9`", expected])
 
 
-def test_settings_of_what_could_not_be_read_are_not_judged(tmp_path: Path) -> None:
+def test_settings_of_what_could_not_be_read_or_linked_are_not_judged(tmp_path: Path) -> None:
     body = "## 1. A\n" + OUTPUT + "- FAIL: RETRI 1\n"
     found = compiled(tmp_path, document("steps: {1: {retry-delay: 5s}}", body)).diagnostics
     assert found
     assert not any(item.code == "RD013" for item in found)
-
-
-def test_settings_of_what_is_not_linked_are_not_known(tmp_path: Path) -> None:
     options = "steps: {1/in.runbook.md/7: {timeout: 5s}, 1/in.runbook.md: {timeout: 5s}}"
     text = document(options, "## 1. A\n- in.runbook.md\n")
     assert compiled(tmp_path, text, link=False).program
