@@ -13,22 +13,12 @@ from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.visits import VisitLimit, most_visits, with_visit_limits
 from tests.support.runbooks import LOOP
 
-HEADER = """\
----
-rdc:
-  steps: {STEPS}
----
-"""
-LATER = """\
-- FAIL: RETRY 2 STOP
+HEADER = "---\nrdc:\n  steps: {STEPS}\n---\n"
 
-## 3. Later
 
-### 3.1 Sure?
+LATER = "- FAIL: RETRY 2 STOP\n\n## 3. Later\n\n### 3.1 Sure?\n\n- PASS: COMPLETE\n- FAIL: STOP\n"
 
-- PASS: COMPLETE
-- FAIL: STOP
-"""
+
 RUNBOOK = HEADER + LOOP + LATER
 WORKFLOW = """\
 name: w

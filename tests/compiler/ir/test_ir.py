@@ -119,14 +119,7 @@ def test_the_end_of_a_program_goes_nowhere() -> None:
         machine.advance(state, Outcome(Verdict.PASS))
 
 
-LOOPS = """\
-## {N}. Loop
-- PASS: GOTO NEXT
-- FAIL: GOTO After
-## After
-- FAIL: RETRY 2 STOP
-## Never
-"""
+LOOPS = "## {N}. Loop\n- PASS: GOTO NEXT\n- FAIL: GOTO After\n## After\n- FAIL: RETRY 2 STOP\n## Never\n"
 
 
 def test_what_can_be_read_off_the_graph(tmp_path: Path) -> None:

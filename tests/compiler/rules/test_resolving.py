@@ -81,25 +81,12 @@ step_specs:
 """
 
 
-PLAYBOOK = """---
-rdc:
-  rules:
-RULES
----
+PLAYBOOK = (
+    "---\nrdc:\n  rules:\nRULES\n---\n\n# Look\n\n## STEP 1: Choose\n\nChoose one.\n\n@output(choice)\n"
+    '@elicit(select, "Which one?", "Left side", "right")\n\n## STEP 2: Go\n\nGo {{choice}}.\n'
+)
 
-# Look
 
-## STEP 1: Choose
-
-Choose one.
-
-@output(choice)
-@elicit(select, "Which one?", "Left side", "right")
-
-## STEP 2: Go
-
-Go {{choice}}.
-"""
 DOCUMENTS = {
     "deploy.runbook.md": DEPLOY,
     "review.workflow.yaml": REVIEW,

@@ -8,21 +8,11 @@ import pytest
 
 from compiler.diagnostics.model import CODES
 from compiler.driver import Settings, compile_file
+from compiler.frontends.playbook import syntax
 from compiler.frontends.playbook.check.rules import check_count, read
 from compiler.frontends.playbook.frontend import report
 from compiler.frontends.playbook.parse.document import parse
 from compiler.frontends.playbook.parse.lines import Line, patterns, read_output, read_prompt
-from compiler.frontends.playbook.syntax import (
-    Artifact,
-    Condition,
-    Elicit,
-    Input,
-    Output,
-    Playbook,
-    PromptRef,
-    Step,
-    ToolCall,
-)
 from compiler.text.source import Source, Span
 from tests.support.documents import finding
 
@@ -35,7 +25,7 @@ def source(text: str) -> Source:
     return Source.from_text("main.playbook.md", text)
 
 
-def tree(text: str) -> Playbook:
+def tree(text: str) -> syntax.Playbook:
     return parse(source(text)).playbook
 
 
@@ -46,7 +36,7 @@ def found(text: str) -> list[str]:
     return [finding(item) for item in (*made.found, *counted)]
 
 
-def step(body: str) -> Step:
+def step(body: str) -> syntax.Step:
     return tree(f"{HEAD}## STEP 1: One\n{body}").steps[0]
 
 
@@ -279,20 +269,20 @@ def test_the_whole_tree_has_its_places() -> None:
     made = tree(text)
     assert (made.title, made.description, made.span) == ("Title", "Desc\nmore", Span(2, 1, 2, 8))
     assert (made.system, made.system_span) == ("Be nice.", Span(9, 1, 9, 9))
-    assert made.inputs == (Input("kind", "enum", "Select", "Which", None, ("a", "b"), Span(12, 3, 12, 34)),)
+    assert made.inputs == (syntax.Input("kind", "enum", "Select", "Which", None, ("a", "b"), Span(12, 3, 12, 34)),)
     first, second = made.steps
     assert (first.number, first.label, first.title, first.span) == (1, "1", "One", Span(13, 1, 13, 15))
     assert (first.content, first.lines) == ("Above\n\nBelow", (15, 17, 18))
-    assert first.prompt == PromptRef("file", "a/b.md", Span(16, 1, 16, 21), "file:a/b.md")
+    assert first.prompt == syntax.PromptRef("file", "a/b.md", Span(16, 1, 16, 21), "file:a/b.md")
     yes, other = first.branches
-    assert yes.condition == Condition("kind", "==", "a ", Span(19, 9, 19, 21))
+    assert yes.condition == syntax.Condition("kind", "==", "a ", Span(19, 9, 19, 21))
     assert (yes.span, yes.steps[0].span) == (Span(19, 3, 19, 24), Span(20, 1, 20, 17))
     assert (yes.steps[0].label, yes.steps[0].number, yes.steps[0].content) == ("1a", 1, "x")
-    assert yes.steps[0].output == Output("y", "", (), "", Span(22, 1, 22, 11))
+    assert yes.steps[0].output == syntax.Output("y", "", (), "", Span(22, 1, 22, 11))
     assert (other.condition, other.steps[0].label, other.steps[0].span) == (None, "", Span(23, 1, 23, 11))
-    assert other.steps[0].elicit == Elicit("input", "q", (), Span(24, 1, 24, 20))
-    assert second.tool == ToolCall("My conn", "t", '{"a": 1, "b": 2}', Span(27, 1, 27, 38))
-    assert made.artifact == Artifact("json", Span(29, 7, 29, 11))
+    assert other.steps[0].elicit == syntax.Elicit("input", "q", (), Span(24, 1, 24, 20))
+    assert second.tool == syntax.ToolCall("My conn", "t", '{"a": 1, "b": 2}', Span(27, 1, 27, 38))
+    assert made.artifact == syntax.Artifact("json", Span(29, 7, 29, 11))
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,10 @@ from compiler.scenarios.outcomes import read_outcomes, write_outcomes
 from tests.compiler.frontends.rundown.declaring import document, program_of
 from tests.support.documents import compiled, findings
 
-BODY = """\
-## 1. Which ticket?
-Name it.
-- FAIL: STOP none
-## 2. Show {{TICKET}}
-```sh
-echo "$TICKET"
-```
-- PASS: COMPLETE "{{TICKET}}"
-"""
+BODY = (
+    "## 1. Which ticket?\nName it.\n- FAIL: STOP none\n"
+    '## 2. Show {{TICKET}}\n```sh\necho "$TICKET"\n```\n- PASS: COMPLETE "{{TICKET}}"\n'
+)
 
 
 @pytest.mark.parametrize(

@@ -80,18 +80,10 @@ def test_a_program_goes_on_alike_wherever_its_operator_takes_it(program: Program
     walks_alike(program, happens)
 
 
-MARKED = """\
-## 1. A
-- PASS: GOTO 2
-- FAIL: GOTO 3
-### 1.1 B
-- FAIL: CONTINUE
-### 1.2 C
-- FAIL: CONTINUE
-## 2. D
-## 3. E
-## Cleanup F
-"""
+MARKED = (
+    "## 1. A\n- PASS: GOTO 2\n- FAIL: GOTO 3\n### 1.1 B\n- FAIL: CONTINUE\n### 1.2 C\n- FAIL: CONTINUE\n"
+    "## 2. D\n## 3. E\n## Cleanup F\n"
+)
 
 
 def program_of(folder: Path, text: str, files: dict[str, str] | None = None) -> Program:
