@@ -111,6 +111,10 @@ def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> Non
         verify(broken)
 
 
+def test_a_program_that_keeps_texts_is_valid() -> None:
+    verify(WITH_SLOT)
+
+
 def test_the_end_of_a_program_goes_nowhere() -> None:
     machine = Machine(program(node("a", to("COMPLETE")), DONE))
     state = machine.advance(machine.start(), Outcome(Verdict.FAIL)).state
