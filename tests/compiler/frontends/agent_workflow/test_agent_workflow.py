@@ -147,17 +147,12 @@ def test_findings_have_their_places(tmp_path: Path, text: str) -> None:
     assert (made.program is None) == any(item.severity is Severity.ERROR for item in made.diagnostics)
 
 
-ALIASES = """name: a
-steps:
-  - &first
-    name: one
-    prompt: &text Do it.
-    end: true
-    conditions: [{keyword: A, goto: two}]
-  - <<: *first
-    name: two
-    prompt: *text
-"""
+ALIASES = (
+    "name: a\nsteps:\n  - &first\n    name: one\n    prompt: &text Do it.\n    end: true\n"
+    "    conditions: [{keyword: A, goto: two}]\n  - <<: *first\n    name: two\n    prompt: *text\n"
+)
+
+
 UNREADABLE = ("!vault x", "{? {q: r} : z}", "{<<: [1]}", "&self [*self]")
 
 

@@ -97,16 +97,10 @@ def test_an_output_that_only_people_read_is_no_warning(tmp_path: Path) -> None:
     assert findings(compiled(tmp_path, document("steps: {1: {asks: TICKET}}", "## 1. A\nX?\n"))) == []
 
 
-SCENARIO = """\
----
-rdc:
-  steps: {1: {asks: {output: TICKET, type: number}}}
-scenarios:
-  one:
-    commands: [rd run --prompted main.runbook.md, REPLY, rd pass]
-    result: COMPLETE
----
-"""
+SCENARIO = (
+    "---\nrdc:\n  steps: {1: {asks: {output: TICKET, type: number}}}\nscenarios:\n  one:\n"
+    "    commands: [rd run --prompted main.runbook.md, REPLY, rd pass]\n    result: COMPLETE\n---\n"
+)
 
 
 @pytest.mark.parametrize(

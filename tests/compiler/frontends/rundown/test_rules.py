@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
@@ -341,20 +340,8 @@ def test_what_the_words_of_a_finding_are(tmp_path: Path, text: str, code: str, w
 
 
 def test_all_errors_of_a_document_are_reported_in_one_run(tmp_path: Path) -> None:
-    text = """\
-        ## 1. A
-        - PASS: GOTO 9
-        - FAIL: JUMP
-        ## 3. B
-        ```sh;x
-        true
-        ```
-        late text
-        #### deep
-        ### 3.1 C
-        - PASS: GOTO NEXT
-        """
-    found = {item.split()[0] for item in findings(compiled(tmp_path, dedent(text)))}
+    text = "## 1. A\n- PASS: GOTO 9\n- FAIL: JUMP\n## 3. B\n```sh;x\ntrue\n```\nlate text\n#### deep\n### 3.1 C\n"
+    found = {item.split()[0] for item in findings(compiled(tmp_path, f"{text}- PASS: GOTO NEXT\n"))}
     assert found == {"RD201", "RD040", "RD102", "RD046", "RD112", "RD030", "RD109", "RD206"}
 
 

@@ -14,13 +14,7 @@ from compiler.ir.verify import verify
 from tests.compiler.frontends.rundown.declaring import OUTPUT, document, problem, program_of
 from tests.support.documents import compiled, findings
 
-STEPS = (
-    "## 1. A\n### 1.1 B\n"
-    + OUTPUT
-    + "- FAIL: RETRY 2\n### 1.2 C\nX?\n- FAIL: RETRY 1\n## 2. D\n"
-    + OUTPUT
-    + "## 3. E\nX?\n"
-)
+STEPS = f"## 1. A\n### 1.1 B\n{OUTPUT}- FAIL: RETRY 2\n### 1.2 C\nX?\n- FAIL: RETRY 1\n## 2. D\n{OUTPUT}## 3. E\nX?\n"
 
 
 def test_the_nearest_setting_wins_for_each_key(tmp_path: Path) -> None:
