@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from compiler.frontends.rundown.check.blocks import PLACEHOLDER, shell_text
 from compiler.frontends.rundown.check.shell import Command, read_commands
-from compiler.importers.placeholders import EMPTY, assigned
+from compiler.importers.placeholders import assigned, why_open
 from compiler.text.regex import Regex
 
 
@@ -34,23 +34,6 @@ _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
 _WHOLE_COMMENT = Regex(r"(?m)^[ \t]*#.*$")
-_OPEN = Regex(
-    r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)|://[A-Z][A-Z0-9_]+\b|=\.{3}(?=\s|$)"
-)
-"""Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
-_OPEN_IN_STRING = Regex(
-    r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
-    r"|(?<=[\w/\"=.:-])"
-    r"\{(?!print|next|exit)[A-Za-z]\w*\}(?=[\w/\"?&\s.:-]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
-    r"|\bv?X\.?Y\.?Z\b|(?<![A-Za-z_/])v?[xX]\.[yY](?:\.[zZ\d])?\b|\bYYYY\b|\byour(?:domain|host)\b"
-    r"|\buser:(?:pw|pass(?:word)?)@|=[\"']<[^<>\"'\n]+>[\"']|\S[ \t]+#[ \t]*(?i:adjust|change|edit|replace)\b"
-    r"|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|\*{4}"
-)
-_SAMPLE = Regex(
-    r"path[-/_]to[-/_]|/c/Users/|\bexample\.(?:com|org|net)\b|(?<![\w.-])foo(?:bar)?(?![\w.-])"
-    r"|-[0-9a-f]{8,10}-[a-z0-9]{5}\b|(?<=\s)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}(?=\s|$)"
-)
-"""Matches a path, an address, a pod or an identifier that only an example has."""
 _OUTPUT = Regex(
     r"(?m)^[ \t]*(?![^\n]*(?:[#|;&=\"'$]|[ \t]-))(?:\S+(?: \S+)*[ \t]{2,}){2}\S"
     r"|^[ \t]*[\w./-]+(?: \"[^\"\n]+\")? (?:configured|created|deleted|patched|restarted|scaled|unchanged|labell?ed)$"
@@ -92,6 +75,9 @@ bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql n
 sqlplus ssh su telnet tmux
 """)
 _OPENS_BARE = _set("bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R")
+_GIVEN = Regex(r"-[cefl]|--(?:command|eval|execute|file)\b|<")
+_REMOTE = Regex(r"(?>(?:-[BbcDEeFIiJLlmOopQRSWw] ?\S+ |-\S+ )*)(?!-)\S+ (?P<code>\S+\s.+)", re.DOTALL)
+"""Matches the words behind `ssh`: its options, the host, and a command that ends by itself."""
 _OPENING_WORDS = _set("rsh ssh attach console shell dbshell dbconsole start-session debug")
 _OPENING_TOOLS = _set(
     "oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
@@ -118,8 +104,9 @@ _WAITS = Regex(
     r"(?:\w+erd|etcd) -(?!-version |-help |[hvV] )|crontab (?:.* )?-e |git rebase -i |\S+ (?:\S+ ){0,2}edit "
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
     r"|(?:ctr|docker|nerdctl|podman) run (?!(?:.* )?(?:--detach(?:=true)?|-[itP]*d[itP]*) )(?!(?!.*-p )(?:.* )?--rm )"
-    r"|(?:tail|journalctl|kubectl|oc|docker|docker-compose|podman|stern) "
-    r"(?!.*\b(?:apply|create|delete|replace|filename) )(?:.* )?(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) "
+    r"|(?:(?:tail|journalctl|stern) (?:.* )?|(?:.* )?(?:logs|get|events) (?:.* )?)"
+    r"(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) |pm2 (?:logs (?!(?:.* )?--nostream )|monit )"
+    r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )|\S+ logs? tail "
     r"|(?:npm|yarn|pnpm|bun|foreman|goreman|honcho) (?:.* )?(?:start|dev)[: ]|yes |stern "
     r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|(?:ping|tcpdump) (?!(?:.* )?-c)"
     r"|rclone (?:config $|mount (?!(?:.* )?--daemon ))|stress(?:-ng)? (?!(?:.* )?(?:-t|--timeout)[ =\d])"
@@ -130,13 +117,13 @@ _WAITS = Regex(
 _HARM = _set("""
 apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete demote deploy
 deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb
-groupdel halt iptables kill killall mask merge migrate mkfs mongorestore parted passwd patch pkill poweroff promote
-prune publish purge push quarantine rebase reboot recreate release reload remove replace rerun reset restart restore
-revoke rm rmdir rollback rollout scale shred shutdown stop switchover terminate truncate undo uninstall unlink
-unregister upgrade upload userdel usermod wipe wipefs
+groupdel halt iptables kill killall mask merge migrate mkfs mongorestore overwrite parted passwd patch pkill poweroff
+promote prune publish purge push quarantine rebase reboot recreate release reload remove renew replace rerun reset
+restart restore revoke rm rmdir rollback rollout rotate scale shred shutdown stop switchover terminate truncate undo
+uninstall unlink unregister upgrade upload userdel usermod wipe wipefs
 """)
 _HARM_FLAG = Regex(
-    r"--(?:delete|force|overwrite|prune|purge|hard|remove|restart|stop|write)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
+    r"--(?:delete|force|overwrite|prune|purge|hard|regenerate|remove|restart|rotate|stop|write)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
 )
 _CHANGES = Regex(
@@ -151,8 +138,9 @@ _CHANGES = Regex(
     r"|ansible-playbook (?!(?:.* )?(?:--check|-C|--list-\S+|--syntax-check) )|(?!source )(?:.* )/etc/"
     r"|aws (?:\S+ )*?(?:authorize|modify|put|register|update)-|git checkout (?:.* )?(?:--|\.) "
     r"|(?:ceph|etcdctl|kubectl|oc) (?:\S+ ){0,3}?(?:annotate|label|put|set|taint|unset|untaint) "
-    r"|(?:rsync|scp) .*:\S* $|(?:helm|istioctl|tanzu|velero) (?:\S+ ){0,3}?install |pw (?:group|user)"
-    r"|(?:g?sed|perl|yq) (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
+    r"|(?:docker[ -])?compose (?:\S+ ){0,4}up |(?:rsync|scp) .*:\S* $"
+    r"|(?:helm|istioctl|tanzu|velero) (?:\S+ ){0,3}?install "
+    r"|pw (?:group|user)|(?:g?sed|perl|yq) (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
     r"|(?:gh|glab) (?:\S+ )?(?:create|edit|close|reopen|review|run(?! (?:list|view|watch|download) )) "
     r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
 )
@@ -168,6 +156,8 @@ _READS = _set("""
 [ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq less ls lsb_release lsof man nslookup ping printf ps
 rg sort tail test tree true type uniq wc which
 """)
+_QUIET = _set("[ [[ cd date echo printf test true type which")
+_LOOK_WORDS = _SHOWS | _set("--dry-run is-active log plan ps top")  # they print something to read
 _FILES = _set("cd chmod chown cp make mkdir mv pushd rm touch")
 _PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
 _PARTS = Regex(r"[a-z]+")
@@ -280,8 +270,8 @@ def _session(lines: Sequence[str]) -> tuple[str, str]:
     for line in lines:
         prompt = _PROMPT.match(line)
         if end:
-            code.append(line)
-            end = "" if line.strip() == end else end
+            code.append(line.removeprefix("> "))
+            end = "" if code[-1].strip() == end else end
         elif prompt and not goes_on:
             code.append(line[prompt.end() :])
         elif goes_on:
@@ -301,23 +291,25 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
     opens = any(map(_opens, commands))
     if _LEFT_OUT.search(_WHOLE_COMMENT.sub("", code)):
         return Block("sample", code, output, tag, opens=opens)
-    why = why or ("it has a path or an address of an example" if _SAMPLE.search(shell_text(code)) else "")
     if not looks_like_command(code):
         return Block("show", code, output, tag, "it doesn't look like a whole command", opens)
+    harm = tuple(dict.fromkeys(_harm(code, commands)))
+    why = why or why_open(code) or _why_shown(code, commands, harm)
+    return Block("show" if why else "run", code, output, tag, why, opens, harm)
+
+
+def _why_shown(code: str, commands: Sequence[Command], harm: Sequence[str]) -> str:
     if _lists_uses(code):
-        why = why or "it lists several uses of one program"
+        return "it lists several uses of one program"
     if any(_CHAT.fullmatch(command.name) for command in commands):
-        why = why or "it has a command of a chat tool"
-    empty = EMPTY.search(shell_text(code, all_words=True))
-    if empty or _OPEN.search(shell_text(plain, all_words=True)) or _OPEN_IN_STRING.search(plain):
-        why = why or "it has a placeholder that no input replaces"
+        return "it has a command of a chat tool"
     if any(_HOST.fullmatch(word) for words in _all_words(code) for word in words[1:2]):
-        why = why or "it names another host"
-    if opens:
-        why = why or _OPENING
-    elif any(map(_waits, commands)):
-        why = why or "it may open an editor or a server, or show lines until you stop it"
-    return Block("show" if why else "run", code, output, tag, why, opens, tuple(dict.fromkeys(_harm(code, commands))))
+        return "it names another host"
+    if any(map(_opens, commands)):
+        return _OPENING
+    if any(map(_waits, commands)):
+        return "it may open an editor or a server, or show lines until you stop it"
+    return "it has several stages, and a person looks in between" if _has_stages(code, commands, harm) else ""
 
 
 def programs_of(code: str) -> list[str]:
@@ -374,8 +366,10 @@ def _opens_shell(words: list[str], before: str = "") -> bool:
     rest = words[1:]
     if name in {"-i", "-s"} or (name in _OPENS_BARE and not rest and not before.startswith("|")):
         return True
+    if name == "ssh" and (remote := _remote(rest)):
+        return any(map(_opens, remote))
     if name in {"psql", "mysql", "mariadb"}:
-        return not {"-c", "-e", "-f", "-l", "--command", "--execute"} & set(rest) and before != "|"
+        return before != "|" and not any(map(_GIVEN.match, rest))
     if name in _OPENS:
         return not {"-V", "--version", "ls", "-h", "--help"} & set(rest)
     if name in _OPENING_TOOLS or "manage.py" in words[:2]:
@@ -386,6 +380,12 @@ def _opens_shell(words: list[str], before: str = "") -> bool:
             waits = "exec" in rest or any(map(_TTY.fullmatch, rest))
             return _opens_shell(inner) if inner and inner[0][:1] != "-" else waits
     return False
+
+
+def _remote(rest: Sequence[str]) -> Sequence[Command]:
+    """Return the commands that `ssh` runs on another machine, as far as they are more than the name of a shell."""
+    found = _REMOTE.match(" ".join(rest))
+    return read_commands(found["code"]).commands if found else ()
 
 
 def _inner(rest: list[str]) -> list[str]:
@@ -420,24 +420,51 @@ def _waits(command: Command) -> bool:
         return True
     started = words[:4] if name in _LAUNCHERS else words[:1]
     listens = not _CALLS.fullmatch(name) and name not in _OPENING_TOOLS and any(map(_LISTENS.fullmatch, rest))
-    return listens or bool(_SERVES_FIRST & set(rest[:1])) or any(map(_SERVER.fullmatch, started))
+    serves = bool(_SERVES_FIRST & set(rest[:1])) and not name.endswith(".sh")
+    return listens or serves or any(map(_SERVER.fullmatch, started))
 
 
 def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
     lines = code.split("\n")
     shown = PLACEHOLDER.sub("X", code)
-    for command in commands:
-        words = _words(command)
-        name = words[0].rpartition("/")[2] if words else ""
-        is_sql = _SQL.search(" ".join(words)) is not None
-        runs_text = name in _RUNS_TEXT and command.before == "|"
-        if not (is_sql or runs_text) and (name in _READS or not _does_harm(name, words[1:])):
-            continue
-        yield lines[shown.count("\n", 0, command.start)].strip()
+    yield from (lines[shown.count("\n", 0, one.start)].strip() for one in commands if _changes(one))
     if _SQL.search(code) and not any(_SQL.search(" ".join(_words(one))) for one in commands):
         yield from (line.strip() for line in lines if _SQL.search(line))
     plain = shell_text(shown, all_words=True)
     yield from (lines[plain.count("\n", 0, found.start())].strip() for found in _WRITES.finditer(plain))
+
+
+def _changes(command: Command) -> bool:
+    words = _words(command)
+    name = words[0].rpartition("/")[2] if words else ""
+    runs_text = name in _RUNS_TEXT and (command.before == "|" or bool({"<", "-f"} & set(words)))
+    if runs_text or _SQL.search(" ".join(words)) or (name == "ssh" and not all(map(_looks, _remote(words[1:])))):
+        return True
+    return name not in _READS and _does_harm(name, words[1:])
+
+
+def _looks(command: Command) -> bool:
+    """Return whether a command only shows something."""
+    words = _words(command)
+    is_look = bool(words) and (words[0] in _READS or bool(_LOOK_WORDS & set(words[1:5])) or "--list" in words)
+    return is_look and ">" not in words and not _changes(command)
+
+
+def _has_stages(code: str, commands: Sequence[Command], harm: Sequence[str]) -> bool:
+    """Return whether a person decides inside a block: it looks, then changes something, or has two harmful parts."""
+    parts = (part for part in code.split("\n\n") if part.lstrip()[:1] == "#")
+    if sum(any(line in part for line in harm) for part in parts) > 1:
+        return True
+    looked = looks = False
+    for command in commands:
+        if not command.before.startswith("|"):
+            looked, looks = looked or looks, False
+        changes = _changes(command)
+        if looked and changes and not command.inside:
+            return True
+        is_shown = not command.inside and command.after not in {"&&", "||"} and command.name not in _QUIET
+        looks = not changes and (looks or (is_shown and _looks(command)))
+    return False
 
 
 def _does_harm(name: str, rest: Sequence[str]) -> bool:

@@ -10,13 +10,14 @@ from compiler.importers import markup, sections, words
 from compiler.importers.commands import Block, is_command_span, is_typed, read_block, summary_of
 from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
 from compiler.importers.markdown import Piece
+from compiler.importers.placeholders import find
 from compiler.importers.sections import alternatives, is_command, is_overview, labels_of_cases, short_leads
 from compiler.text.regex import Regex
 
 _CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
 _BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
-_LAST = Regex(r":\s+`[^`\n]+`\.?(?=\s*(?:\n|$))")
+_LAST = Regex(r"(?:^\*\*[^*\n]+\*\*|:)\s+`[^`\n]+`\.?(?=\s*(?:\n|$|[→—–]|[-=]>))")
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
 _FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
 _EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
@@ -35,13 +36,12 @@ EXPECTED = "Expected output:"
 UNSURE = "it may be a fact, not an instruction"
 
 _ENDLESS = "the text is about a command that doesn't end"
-_LIMITED = "the text limits the command, or expects it to fail"
 _SHORT, _FEW = 8, 3
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
 _CAUSES = Regex(r"(?i)\W*(?:common|possible|known|typical|potential|likely) (?:\w+ ){0,2}\w*(?:s|fixes)\b")
 _STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])|\*\*[^*\n]+\*\*(?: \([^()\n]*\))?:?$")
 _GOES_ON = Regex(r"\s*(?:[2-9]|\d{2,})[.)]\s")  # a list with items above it
-_TAB = Regex(r"(?m)^[ \t]*===[!+]? *\"([^\"\n]+)\"")
+_TAB = Regex(r"(?m)(?:^[ \t]*===[!+]? *\"|<summary>\s*(?:<\w+>)?)([^\"<\n]+)")
 
 
 class Machine(Struct):
@@ -246,7 +246,8 @@ class Items:
         """Return the condition of the first text with one, or the case that a bold text above the command names."""
         found = (words.condition(one) or (one if one in self.choices else "") for one in texts)
         labels = (words.case_of_label(one.plain, is_label=one.markdown.startswith("**")) for one in self.lead)
-        in_tab = takewhile(lambda one: one.plain and not words.moves_on(one.plain), reversed(self.lead))
+        in_tab = takewhile(lambda one: one.plain or "<summary" in one.markdown, reversed(self.lead))
+        in_tab = takewhile(lambda one: not words.moves_on(one.plain), in_tab)
         tabs = (tab for one in in_tab for tab in reversed(_TAB.findall(one.markdown)))
         return next(filter(None, (*found, *labels, *tabs)), "")
 
@@ -461,12 +462,17 @@ def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
     if why := next(filter(None, (_why_limited(one, code) for one in (*near, *comments))), ""):
         return why
     names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
-    return "a comment in it names a case or an example" if names_case else ""
+    return "a comment in it names a case, an example or a task" if names_case else ""
 
 
 def _why_limited(text: str, code: str) -> str:
-    is_endless = words.is_endless(text) and not _RETURNS.search(code)
-    return _ENDLESS if is_endless else _LIMITED if words.is_limited(text) else ""
+    if words.is_endless(text) and not _RETURNS.search(code):
+        return _ENDLESS
+    if words.is_for_others(text):
+        return "the text is about another person or machine"
+    if words.asks_to_replace(text) and not (found := find(code, ())).names and not found.reads:
+        return "the text asks to replace a part of it"
+    return "the text limits the command, or expects it to fail" if words.is_limited(text) else ""
 
 
 def _asks_any(lead: Sequence[Text]) -> bool:

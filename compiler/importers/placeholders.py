@@ -14,7 +14,7 @@ EMPTY = Regex(r"<\s*(?:none|nil|null|unset|unknown|pending)\s*>", re.IGNORECASE)
 _YOUR = Regex(r"\bYOUR_[A-Z][A-Z0-9_]*\b")
 _CAPITALS = Regex(r"(?<![\w<$./-])[A-Z]{2,}(?:-[A-Z]{2,})+(?![\w>-])")
 _COMMENT = Regex(r"(?<!\S)#[^\n]*")
-_OPEN = Regex(r"<<-?[ \t]*(?P<quote>['\"\\]?)(?P<end>\w+)")
+_HERE = Regex(r"<<-?[ \t]*(?P<quote>['\"\\]?)(?P<end>\w+)")
 _READ = Regex(r"\$(?:\{(?P<braced>[A-Za-z_]\w*)\}|(?P<name>[A-Za-z_]\w*))")
 _SHELL_SETS_WORDS = """
 COLUMNS DISPLAY EDITOR EUID GOPATH GOROOT GROUPS HOME HOSTNAME HOSTTYPE IFS JAVA_HOME KUBECONFIG LANG LINENO LINES
@@ -30,6 +30,32 @@ _LITERAL = Regex(
 )
 """Matches a word that a command looks for in a file, or that may be the name of a thing."""
 _SECRET = Regex(r"(?:.*_)?(?:PASSWORD|PASSWD|PASSPHRASE|(?:PRIVATE|API|ACCESS|SECRET)_?KEY|SECRET|TOKEN|PAT)")
+
+
+_OPEN = Regex(
+    r"(?<!<)<\w[^<>\n]*>|(?<![$@}])\{[A-Za-z][\w -]*\}|(?<=\s)\[[^\s\]]+\](?=\s|$)|://[A-Z][A-Z0-9_]+\b|=\.{3}(?=\s|$)"
+)
+"""Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
+_OPEN_IN_STRING = Regex(
+    r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
+    r"|(?<=[\w/\"=.:-])"
+    r"\{(?!print|next|exit)[A-Za-z]\w*\}(?=[\w/\"?&\s.:-]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
+    r"|\bv?X\.?Y\.?Z\b|(?<![A-Za-z_/])v?[xX]\.[yY](?:\.[zZ\d])?\b|\bYYYY\b|\byour(?:domain|host)\b"
+    r"|\buser:(?:pw|pass(?:word)?)@|=[\"']<[^<>\"'\n]+>[\"']|\S[ \t]+#[ \t]*(?i:adjust|change|edit|replace)\b"
+    r"|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|(?<=[\"'])\.{3}|\*{4}|/[A-Z_]{3,}[?]"
+    r"|\"(?:\w+_)?(?P<key>[a-z]+)\": ?\"(?=[A-Z_]+\")(?i:(?P=key))|(?<![$\w{])TARGET_[A-Z]+\b(?!=)"
+    r"|--(?:[a-z]+-)*(?P<word>[a-z]+)(?:-[a-z]+)*[= ](?:[A-Z]+_)?(?=[A-Z]+\b)(?i:(?P=word))\b"
+)
+_SAMPLE = Regex(
+    r"path[-/_]to[-/_]|(?<![\w./-])/path/|/c/Users/|\bexample\.(?:com|org|net)\b|(?<![\w.-])foo(?:bar)?(?![\w.-])"
+    r"|(?<!ersion=)(?<!ersion: )(?<!ersion )(?<!\d)20\d\d-\d\d-\d\d|\bVERSION=[\"']?v?\d|\b(?:Closes|Fixes) #\d"
+    r"|\b(?:bump|checkout|deploy|push|release|restore|roll-?back|switch|tag|upgrade)\b[^\n;|&]{0,200}?"
+    r"(?<=[\s\"'=:/-])(?:v?\d+\.\d+\.\d+|v\d+\.\d+)(?!\.?\d)|\bgit (?:checkout -b|switch -c) [^\s$<{]*\d"
+    r"|(?<![\w./-])(?:data|document|file|input|output|sample|template)\.[a-z]{3,4}\b"
+    r"|(?<![\w./-])(?:(?i:my-?(?:app|project|service))|some-[a-z]+)\b|\b[A-Z]+_[XYZ]=|_OLD\b|\b[A-Z]\w*[a-z]Name\b"
+    r"|-[0-9a-f]{8,10}-[a-z0-9]{5}\b|(?<=\s)(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}(?=\s|$)"
+)
+"""Matches a path, an address, a version, a date, a pod or an identifier that only an example has."""
 
 
 class Found(Struct, frozen=True):
@@ -50,6 +76,17 @@ def name_of(written: str) -> str:
     name = f"VALUE_{name}" if name[:1].isdigit() else name
     name = f"{name}_VALUE" if name and reserved_because(name) else name
     return name if is_identifier(name) and not reserved_because(name) else ""
+
+
+def why_open(code: str) -> str:
+    """Return why a command has a part that no input replaces, or ""."""
+    if _SAMPLE.search(shell_text(code)):
+        return "it has a path, a version, a date or another literal of an example"
+    plain = PLACEHOLDER.sub("X", code)
+    outer = shell_text(plain, all_words=True)
+    if EMPTY.search(shell_text(code, all_words=True)) or _OPEN.search(outer) or _OPEN_IN_STRING.search(plain):
+        return "it has a placeholder that no input replaces"
+    return ""
 
 
 def find(code: str, words: Iterable[str]) -> Found:
@@ -182,7 +219,7 @@ class _Writer:
             self._open(now, quote)
 
     def _open(self, now: str, quote: str) -> None:
-        body = _OPEN.match(self.code, self.place) if now == "<" and quote != '"' else None
+        body = _HERE.match(self.code, self.place) if now == "<" and quote != '"' else None
         if self.code.startswith("$(", self.place):
             self.quotes.append("(")
             return self._take(2)

@@ -93,10 +93,11 @@ _CASE_END = Regex(
 _STAGE_END = Regex(r"(?i).*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?")
 _OLDER = Regex(r"(?i)\bprior to\b(?! \w+ing\b)[^.:,]{,80}?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?")  # versions
 
-_PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?)"
+_PLACES = r"(?:servers?|nodes?|hosts?|machines?|vms?|instances?|bastion|controllers?|workers?|masters?|containers?|box)"
 names_machine = _has(
     r"\b(?:log(?:ging)? ?in|ssh(?:ing)?|connect(?:ing)?|rsh|exec) ?(?:in)?(?:to|as)\b|\bssh \S+@"
     r"|\bruns? (?:\w+ )?on (?:the )?(?:receiver|sender|other|source|target|remote|their)\b|(?:^|[.:;] )on [a-z]{3,}\d"
+    rf"|(?:^|[.:;]\s)on (?:[\w-]+ ){{0,2}}(?:hosts|machines|nodes|servers)\b"
     rf"|\b(?:on|inside|within|from) (?:the|a|each|every|all|any|both|one of the)(?: [\w-]+){{0,3}} (?:{_PLACES}|pod)\b"
     r"|\b(?:run|execute|enter)\b.{0,200}\bin (?:the|a|each|every|all)(?: [\w-]+){0,3} (?:containers?|pods?)\b",
 )
@@ -107,8 +108,8 @@ enters_machine = _has(
 )
 """Whether plain text asks to open a shell on another machine."""
 _EXAMPLE = Regex(
-    r"(?i)\b(?:examples?|fall-?back|alternative)\b|^for (?!each|every|all\b)|\bonly\W*$"
-    r"|\bin (?:another|the (?:other|source|target)) \w"
+    r"(?i)\b(?:examples?|fall-?back|alternative)\b|^for (?!each|every|all\b)|\bonly(?: (?:after|once)\b|\W*$)"
+    r"|^(?:or|option \w)\b|\bthen(?: [^.]*)?:$|\bthen$|\bin (?:another|the (?:other|source|target)) \w"
     r"|^run (?:only|specific|a single)\b|\b(?:a|with) (?:custom|specific)\b|^(?:custom|default)\b"
 )
 _KIND = (
@@ -147,6 +148,13 @@ _CONDITION = Regex(
     r"|\bto (?:\w+ ){1,8}(?:further|even more)\b|\bfor (?:example|instance)[^.,]{0,200}:$"
     rf"|\bon {_SYSTEMS}\W*$"
 )
+is_for_others = _has(
+    r"\b(?:they|the users?) (?:should |must |can |then )?runs?\b(?!:? out)|\bon the laptop\b"
+    r"|\bon (?:their|his|her) (?:\w+ )?(?:computers?|laptops?|machines?)\b|\b(?:from|via) (?:\w+ ){0,2}bastion\b"
+)
+"""Whether plain text is about a command that another person runs, or that runs on another machine."""
+asks_to_replace = _has(r"\breplace\b.{0,80}\b(?:with|by) (?:your|the|its|each)\b|\breplace with\b")
+"""Whether plain text asks to replace a part of a command."""
 is_limited = _has(
     r"\b(?:skip|ignore|omit) (?:this|the (?:above|previous|last))\b"
     r"|\b(?:this|the (?:above|previous)) (?:step|command|part)?\s?is (?:only|optional|not (?:needed|required))\b"

@@ -578,6 +578,8 @@ def test_a_text_above_a_bold_step_belongs_to_the_command_above() -> None:
     [
         ("Re-open the pot: `make open POT=a`", ["make open POT=a"]),
         ("Keep the hash: `git rev-parse HEAD`.", ["git rev-parse HEAD"]),
+        ("**Hot pots.** `make open POT=a` — all hot.", ["make open POT=a"]),
+        ("Open: `make open POT=a` → `a.sql`. Look at it.", ["make open POT=a"]),
         ("The name of `git run list`", []),
         ("`pot.name`: the name for `gh run list`", []),
     ],

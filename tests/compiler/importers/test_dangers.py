@@ -54,6 +54,26 @@ def kind(code: str) -> str:
         "gunzip teas-YYYY-MM-DD.gz",
         "tea install v1.2 # Replace the version",
         "python3 tea.py add a\npython3 tea.py add a --milk b",
+        "git tag v1.2.3",
+        "git push origin v1.2",
+        "tea release 1.2.3",
+        "git checkout -b tea-1-2",
+        "TEA_VERSION=1.2\nVERSION=1.2\ngit tag $VERSION",
+        "tea restore --to 2026-01-02T10:00:00Z",
+        "gh pr create --body 'Closes #1'",
+        "tea sync --pot-id POT",
+        "tea sync --hot-pot HOT_POT",
+        "tea set 'POT_X=hot'",
+        "tea set MILK='...pot...'",
+        'curl shop -d \'{"tea_title":"TITLE"}\'',
+        "if tea | grep -q TARGET_POT; then ls; fi",
+        'curl "$SHOP/v1/TABLE?pot=1"',
+        "tea check Shop/PotName",
+        "rm cups_OLD.gz",
+        "cp a /path/tea",
+        "tea convert document.docx",
+        "tea deploy my-app",
+        "cargo check --features some-pot",
     ],
 )
 def test_a_block_with_an_open_placeholder_or_a_sample_is_shown(code: str) -> None:
@@ -80,6 +100,13 @@ def test_a_block_with_an_open_placeholder_or_a_sample_is_shown(code: str) -> Non
         "ls a  # such as shop-67cff44cd6-s47n6",
         "tea list a\ntea list a --all | wc",
         "A=$(date)",
+        "tea restore -h 10.0.0.1",
+        "curl -H 'shop-version: 2026-01-02' a",
+        "docker run --rm -e TEA_POT tea",
+        "curl -X POST a",
+        "tea sync --pot $POT_NAME",
+        "tea convert configs/template.yaml",
+        "tea install tea-1.2.3.tgz",
     ],
 )
 def test_a_block_with_marks_that_are_no_placeholder_runs(code: str) -> None:
@@ -117,6 +144,11 @@ def test_a_block_with_marks_that_are_no_placeholder_runs(code: str) -> None:
         "vmstat 1",
         "stern shop",
         "vault server -dev",
+        "docker compose logs tea -f",
+        "kubectl get pods -w",
+        "pm2 logs tea",
+        "fly logs",
+        "tea logs tail",
     ],
 )
 def test_a_server_or_a_console_is_shown(code: str) -> None:
@@ -143,6 +175,14 @@ def test_a_server_or_a_console_is_shown(code: str) -> None:
         "ping -c 3 shop",
         "docker stats --no-stream",
         "while read -r tea; do ls $tea; done",
+        "docker compose -f tea.yml up -d",
+        "docker rm -f tea",
+        "pm2 logs tea --nostream",
+        "railway logs -n 5",
+        "./tea.sh dev pot",
+        "ssh -p 22 tea@shop 'ls pots'",
+        "psql shop < tea.sql",
+        "psql shop --command='select 1'",
     ],
 )
 def test_a_command_that_ends_runs(code: str) -> None:
@@ -200,6 +240,11 @@ def test_output_and_other_languages_with_a_shell_tag_are_samples(code: str) -> N
         "bash scripts/rollback.sh shop",
         "make check deploy",
         "python3 tools/restore_shop.py",
+        "ssh tea@shop 'git pull'",
+        "psql shop < tea.sql",
+        "docker compose -f tea.yml up -d",
+        "tea renew",
+        "tea.sh --rotate-key",
     ],
 )
 def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -> None:
@@ -231,6 +276,7 @@ def test_a_command_that_writes_over_something_or_releases_does_harm(code: str) -
         "gh secret list",
         "python3 tools/release-audit.py",
         "heroku config",
+        "ssh -o Port=1 tea@shop 'cd pots && git log'",
     ],
 )
 def test_a_command_that_only_looks_does_no_harm(code: str) -> None:
@@ -247,6 +293,11 @@ def test_a_command_that_only_looks_does_no_harm(code: str) -> None:
         ("Run only tea", "All"),
         ("in the source project", "All"),
         ("all tea", "a custom cup"),
+        ("Option A: tea", "Then look"),
+        ("Take them only after a look", "Look"),
+        ("set MILK in the shop, then look:", "Look"),
+        ("They should run on their machine", "Look"),
+        ("Replace with your cup", "Look"),
     ],
 )
 def test_a_comment_that_names_a_kind_or_a_use_shows_the_block(comments: tuple[str, str]) -> None:
@@ -262,6 +313,36 @@ def test_a_block_with_several_uses_of_one_script_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "df -h\nrm a",
+        "kubectl get pods | grep a\nkubectl delete pod a",
+        "terraform plan\nterraform apply",
+        "tea pour --dry-run a\ntea restart a",
+        "# Stop it\ntea stop\n\n# Restart it\ntea restart",
+    ],
+)
+def test_a_block_with_a_look_before_a_change_or_two_changes_is_shown(code: str) -> None:
+    assert read_block("bash", code).why == "it has several stages, and a person looks in between"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "rm a\ndf -h",
+        "[ -f a ]\nrm a",
+        "df -h && rm a",
+        "kubectl get pods | xargs kubectl delete\ntea stop",
+        "df -h > log\nrm a",
+        "cat a | while read b; do rm $b; done",
+        "tea stop\ntea restart",
+    ],
+)
+def test_a_block_with_one_change_runs(code: str) -> None:
+    assert kind(code) == "run"
+
+
+@pytest.mark.parametrize(
     "lead",
     [
         "From a checkout:",
@@ -272,6 +353,7 @@ def test_a_block_with_several_uses_of_one_script_is_shown() -> None:
         "For images (large, small), also look:",
         "In local mode, look instead of asking:",
         '=== "Debian"\n',
+        "<details><summary>Debian</summary>\n",
     ],
 )
 def test_a_lead_that_names_a_kind_of_place_asks_first(lead: str) -> None:
@@ -319,6 +401,8 @@ def test_a_heading_that_asks_for_a_mode_asks_nothing() -> None:
         "The shop is listening on port 80.",
         "- Look\n- See it in the browser",
         "```text\nServing on http://localhost:80\n```\n",
+        "Replace `ls` with your command.",
+        "They run it on their machine.",
     ],
 )
 def test_a_text_below_a_command_that_limits_it_shows_it(below: str) -> None:
@@ -624,7 +708,9 @@ def test_the_text_of_a_section_that_enters_a_host_is_for_all_below_it() -> None:
     assert made.shown == ["df -h"]
 
 
-@pytest.mark.parametrize("text", ["On shop3, copy it:", "# This runs on the receiver"])
+@pytest.mark.parametrize(
+    "text", ["On shop3, copy it:", "Copy it. On prod hosts:", "On the box, copy it:", "# This runs on the receiver"]
+)
 def test_a_text_or_comment_that_names_a_machine_asks(text: str) -> None:
     code = f"{text}\ncp tea pot.bak" if text[0] == "#" else "cp tea pot.bak"
     made = draft(f"{RUN}{block('true')}{'' if text[0] == '#' else text}\n\n{block(code)}")

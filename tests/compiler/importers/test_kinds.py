@@ -194,8 +194,8 @@ def test_options_with_shown_commands_have_no_order() -> None:
 
 
 def test_a_question_about_harm_names_the_command_that_does_it() -> None:
-    made = draft(f"{RUN}{block('true')}{block('gh run list')}{block('gh pr list' + chr(10) + 'gh run rerun 1')}")
-    assert made.plain_titles[2:] == ["Do this now: run gh run rerun?", "Run gh pr list"]
+    made = draft(f"{RUN}{block('true')}{block('gh run list')}{block('git fetch' + chr(10) + 'gh run rerun 1')}")
+    assert made.plain_titles[2:] == ["Do this now: run gh run rerun?", "Run git fetch"]
 
 
 def test_a_condition_without_a_comma_ends_above_what_to_do() -> None:

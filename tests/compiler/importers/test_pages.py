@@ -63,8 +63,10 @@ def test_a_command_in_a_sentence_is_shown() -> None:
     assert (made.run, made.shown) == ([], ["kubectl get pods"])
 
 
-def test_prompts_with_here_documents_and_continued_lines_are_whole() -> None:
-    page = RUN + block("$ cat <<END > a.txt\none\nEND\n$ ls \\\n    -l\ntotal 0", "console")
+@pytest.mark.parametrize("prompt", ["", "> "])
+def test_prompts_with_here_documents_and_continued_lines_are_whole(prompt: str) -> None:
+    code = f"$ cat <<END > a.txt\n{prompt}one\n{prompt}END\n$ ls \\\n    -l\ntotal 0"
+    page = RUN + block(code, "console")
     assert draft(page).run == ["cat <<END > a.txt\none\nEND\nls \\\n    -l"]
 
 
