@@ -41,12 +41,7 @@ rdc: {steps: {STEPS}}
 """
 
 
-FORMATS = {
-    "runbook.md": RUNBOOK,
-    "workflow.yaml": WORKFLOW,
-    "playbook.md": PLAYBOOK,
-    "stepspec.yaml": SPECIFICATION,
-}
+FORMATS = {"runbook.md": RUNBOOK, "workflow.yaml": WORKFLOW, "playbook.md": PLAYBOOK, "stepspec.yaml": SPECIFICATION}
 
 
 def found(path: Path, ending: str, steps: str, keys: str = "") -> tuple[Program | None, list[str]]:

@@ -90,10 +90,7 @@ FINDINGS: list[tuple[str, list[str]]] = [
     (step(f"{LOOK}\n- PASS: COMPLETE\n"), ["RD051 5:4"]),
     (step(f"{LOOK}\n## 2. Build\n\n```sh\ntrue\n```\n"), ["RD051 5:4"]),
     (step(f"{LOOK}\nText.\n"), ["RD051 5:4"]),
-    (
-        f"## 1. A\n\n### 1.1 B\n\n{LOOK}\n### 1.2 C\n\n{LOOK}\n{BODY}\n### 1.3 D\n\n{BODY}",
-        ["RD051 7:4", "RD052 15:4"],
-    ),
+    (f"## 1. A\n\n### 1.1 B\n\n{LOOK}\n### 1.2 C\n\n{LOOK}\n{BODY}\n### 1.3 D\n\n{BODY}", ["RD051 7:4", "RD052 15:4"]),
     (
         step(f"{inside('1. One', 3)}{inside('2. Two', 3)}> ```sh\n> x\n> ```\n"),
         ["RD051 5:4", "RD051 10:4", "RD051 13:1"],

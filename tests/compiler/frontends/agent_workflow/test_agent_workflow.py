@@ -191,14 +191,8 @@ def test_the_whole_file(tmp_path: Path, text: str) -> None:
 
 def test_everything_is_told_at_once_and_near_misses_are_named(tmp_path: Path) -> None:
     text = """
-      - name: plan
-        prompt: x
-        next: implemnt
-      - name: implement
-        prmpt: x
-        human: perhaps
-        conditions: [{keyword: A, goto: plam}, 5]
-        end: true
+      - {name: plan, prompt: x, next: implemnt}
+      - {name: implement, prmpt: x, human: perhaps, conditions: [{keyword: A, goto: plam}, 5], end: true}
       - 7
     """
     made = steps(tmp_path, text)

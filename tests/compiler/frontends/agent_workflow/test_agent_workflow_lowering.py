@@ -32,11 +32,7 @@ steps:
     parallel: [{agent: a, prompt: "Secure?"}, {agent: b, prompt: "Good?"}]
     check: all
     conditions: [{keyword: APPROVED, goto: finish}, {keyword: REJECTED, goto: code}]
-  - name: finish
-    human: true
-    prompt: Finish.
-    end: true
-    conditions: [{keyword: AGAIN, goto: finish}]
+  - {name: finish, human: true, prompt: Finish., end: true, conditions: [{keyword: AGAIN, goto: finish}]}
 """
 
 

@@ -70,22 +70,11 @@ def test_a_number_that_stands_twice_is_told_apart(tmp_path: Path) -> None:
     assert [part.before for part in found.contexts[0].text.references] == ["## Output of step 1: One\n\n"]
 
 
-BRANCHES = """## INPUTS
-- `kind` (enum: a, b, c): the kind
-## STEP 1: One
-```if kind == "a"```
-### STEP 1a: First
-Do a.
-### STEP 1b: Second
-Do more.
-```elif kind != "b"```
-Do c.
-```endif```
-
-## STEP 2: Two
-
-The end.
-"""
+BRANCHES = (
+    "## INPUTS\n- `kind` (enum: a, b, c): the kind\n## STEP 1: One\n"
+    '```if kind == "a"```\n### STEP 1a: First\nDo a.\n### STEP 1b: Second\nDo more.\n'
+    '```elif kind != "b"```\nDo c.\n```endif```\n\n## STEP 2: Two\n\nThe end.\n'
+)
 
 
 FIRST_OF_ALL = BRANCHES.replace("## STEP 1: One\n", "## STEP 1: One\n\nFirst of all.\n")

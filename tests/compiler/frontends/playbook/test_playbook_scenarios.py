@@ -10,25 +10,14 @@ import pytest
 from compiler.driver import Compilation, compile_file
 from rdc.testing.tester import try_scenarios
 
-BODY = """
-# A
-## INPUTS
-- `topic` (string): what about
-- `size` (number: 3): how long
-## STEP 1: Get it
-@tool(conn, find, {"q": "{{topic}}"})
-@output(facts)
-## STEP 2: Ask
-@elicit(select, "How?", "short", "long {{topic}}")
-@output(how)
-## STEP 3: Write
-@prompt(library:style)
+BODY = (
+    "\n# A\n## INPUTS\n- `topic` (string): what about\n- `size` (number: 3): how long\n"
+    '## STEP 1: Get it\n@tool(conn, find, {"q": "{{topic}}"})\n@output(facts)\n'
+    '## STEP 2: Ask\n@elicit(select, "How?", "short", "long {{topic}}")\n@output(how)\n'
+    '## STEP 3: Write\n@prompt(library:style)\n\nWrite {{facts}}.\n@output(text, extract:"text")\n'
+    '## STEP 4: Approve\n@elicit(confirm, "Good?")\n'
+)
 
-Write {{facts}}.
-@output(text, extract:"text")
-## STEP 4: Approve
-@elicit(confirm, "Good?")
-"""
 
 GOOD = """
 a:

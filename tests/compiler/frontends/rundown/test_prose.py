@@ -15,21 +15,10 @@ from tests.support.text_form import to_text_form
 
 BUILD = "## 1. Build\n\n```bash\nmake\n```\n\n"
 TEST = "## 2. Test\n\nLook.\n"
-SECTION = """\
-## Prerequisites
-An account, and:
-### Tools you need
-#### Git
-```python
-print()
-```
-- PASS the first test
-```bash
-git --version
-```
-More text.
-
-"""
+SECTION = (
+    "## Prerequisites\nAn account, and:\n### Tools you need\n#### Git\n```python\nprint()\n```\n"
+    "- PASS the first test\n```bash\ngit --version\n```\nMore text.\n\n"
+)
 
 
 def document(prose: str, *parts: str) -> str:

@@ -59,11 +59,7 @@ ERRORS = [
     ("{2: {env: A}}", "3:15", "the settings of step 2: `env` must be a mapping of names to strings"),
     ("{2: 5s}", "3:11", "the settings of step 2 must be a mapping"),
     ("[2]", "3:3", "`steps` must be a mapping of steps to settings"),
-    (
-        "{2: {env: {id: b}}}\noutputs: [id]",
-        "3:21",
-        "`env` sets `id`, but there is an input or output with that name",
-    ),
+    ("{2: {env: {id: b}}}\noutputs: [id]", "3:21", "`env` sets `id`, but there is an input or output with that name"),
 ]
 
 

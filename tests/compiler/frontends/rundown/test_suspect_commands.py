@@ -100,8 +100,7 @@ def test_each_command_is_reported_or_not(tmp_path: Path, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "expected"),
-    [("sh", ["RD053"]), ("shell", ["RD053"]), ("bash prompt", []), ("text", []), ("", [])],
+    ("tag", "expected"), [("sh", ["RD053"]), ("shell", ["RD053"]), ("bash prompt", []), ("text", []), ("", [])]
 )
 def test_a_block_that_is_shown_may_be_empty(tmp_path: Path, tag: str, expected: list[str]) -> None:
     assert codes(tmp_path, *EMPTY, tag=tag) == dict.fromkeys(EMPTY, expected)
