@@ -141,12 +141,9 @@ def test_a_rule_marks_steps_labels_and_secrets() -> None:
     ]
 
 
-def test_prose_and_descriptions_have_no_steps_and_no_values() -> None:
+def test_prose_has_no_marks_and_columns_count_characters() -> None:
     text = "---\nrdc: {prose: [Notes], inputs: {a: {}}}\n---\n\n# T {{a}}\n\n{{a}}\n\n## 1. A\n\n## Notes\n\n{{a}}\n"
     assert shown(marked("a.runbook.md", text)) == ["2:32 =a", "9:4 =1"]
-
-
-def test_columns_count_characters_in_every_kind_of_line() -> None:
     text = "## 1. 🚀 é\r\n\r\nä\fb {{x}}\r\n\r\n- PASS: GOTO Ümlaut\r\n- FAIL: GOTO Last\r\n\r\n## Last\r\n"
     assert shown(marked("a.runbook.md", text)) == ["1:4 =1", "3:7 x", "6:14 Last", "8:4 =Last"]
 

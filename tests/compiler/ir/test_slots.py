@@ -56,7 +56,7 @@ def test_a_kept_text_decides_where_a_run_goes(answer: str, end: str) -> None:
     assert (str(found.message), found.result) == (end, "complete" if end == "It is a bug" else "stop")
 
 
-def test_values_of_a_command_are_kept_if_there_are_any() -> None:
+def test_values_of_a_command_are_kept_and_a_cleared_slot_is_empty() -> None:
     keep = Keep("id", "output", "backup_id")
     made = replace(
         program(node("1", Shell("sh", text("true")), to("END", keep)), node("END", End("complete"))),
@@ -68,9 +68,6 @@ def test_values_of_a_command_are_kept_if_there_are_any() -> None:
         machine.advance(machine.start(), Outcome("fail", "", values)).state for values in ((), (("backup_id", ""),))
     ]
     assert [end.slots["id"] for end in ends] == ["old", ""]
-
-
-def test_a_cleared_slot_is_the_empty_text_to_a_test() -> None:
     ask = node("1", Ask("input", text("?")), to("2", Keep("kind"), Clear("kind")))
     made = triage()
     machine = Machine(replace(made, nodes=(ask, *made.nodes[1:])))

@@ -149,15 +149,12 @@ def step(name: str, passed: str, failed: str, task: Task | None = None, **more: 
     return Node(name, Text(), PLACE, task or Shell("sh", text("true")), edges, **more)  # type: ignore[arg-type]
 
 
-def test_a_limit_of_steps_is_an_end_instead_of_a_start() -> None:
+def test_limits_of_steps_and_of_waits_end_the_run() -> None:
     loop = program(step("1", "1", "2"), step("2", "END", "END"), limit=3)
     needed, often = Rule("r", "", (STOP,), opens=(Event("2"),)), Rule("r", "", (Event("1"),), most=3)
     broken, holds = prove(loop, [needed, often])
     assert (steps(broken), broken.event) == ("1+ 1+ 1+", STOP)
     assert holds.status is Status.HOLDS
-
-
-def test_a_step_that_expires_ends_the_run_unless_it_is_decided() -> None:
     rule = Rule("r", "", (STOP,), opens=(Event("2"),))
     for task, status in ((Ask("input", text("?")), Status.BROKEN), (Ask("yes_no", text("?")), Status.HOLDS)):
         asks = step("1", "2", "2", task, settings=Settings(expire=60))

@@ -124,16 +124,13 @@ def test_the_fix_keeps_output_from_becoming_a_command(tmp_path: Path, command: s
     assert fix_opened(before, Settings()).count == 0
 
 
-def test_all_placeholders_of_a_block_are_named_once(tmp_path: Path) -> None:
+def test_placeholders_are_named_once_and_their_remedy_works(tmp_path: Path) -> None:
     command = "cmd <A_B> <c>\ncmd <c> <d>"
     (item,) = found(tmp_path, command)[command]
     assert "`<A_B>`" in item.message
     assert item.message.endswith("(also `<c>`, `<d>`)")
     (related,) = item.related
     assert (related.span.line, related.span.column, related.span.end_column) == (7, 5, 10)
-
-
-def test_the_remedy_for_a_placeholder_works(tmp_path: Path) -> None:
     for written, name in (("<POD_NAME>", "POD_NAME"), ("<your-pod>", "YOUR_POD"), ("<PATH>", "MY_PATH")):
         ((item,),) = found(tmp_path, f"cmd {written}").values()
         assert item.help == f'declare `rdc: {{inputs: {{{name}: {{}}}}}}`, and write `"${name}"`'
