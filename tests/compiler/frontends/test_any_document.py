@@ -254,7 +254,7 @@ def test_any_bytes_in_a_file_of_any_name(data: bytes, to_python: ToPython) -> No
         check(compile_file(str(path)), to_python)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("document", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
 def test_runbooks_with_errors(document: Path, to_python: ToPython) -> None:
     text = document.read_text(encoding="utf-8")

@@ -224,7 +224,6 @@ VALIDATION = "name: a\nsteps: [{{name: a, prompt: x, report: {{name: a, format: 
         ("name: a\nsteps: [{name: 2020-99-99, prompt: x, end: true}]\n", "RD800"),
     ],
 )  # fmt: skip
-@pytest.mark.share(2)
 def test_hostile_input_gets_a_diagnostic(tmp_path: Path, text: str, code: str) -> None:
     made = compiled(tmp_path, text.encode())
     assert made.program is None

@@ -156,6 +156,7 @@ REFUSED = [
     (ENTRY, '"limit": true, "entry": "build"', "RD065 2:12", "should be a whole number", "write"),
     (ENTRY, '"limit": 3000000000, "entry": "build"', "RD065 2:12", "too large", "2,147,483,647"),
     (ENTRY, '"limit": 1e999, "entry": "build"', "RD065 2:12", "should be a whole number", "write"),
+    (ENTRY, '"limit": {}, "entry": "build"', "RD065 2:12", "should be a whole number, not an object", "write"),
     (ENTRY, '"artifact": [1], "entry": "build"', "RD065 2:15", "`artifact` should be an object, not a list", "write"),
     (MAKE, '"\\u0000"', "RD065 4:58", "contains a NUL character", "remove it"),
     (MAKE, '"\\ud83d"', "RD065 4:58", "half of a surrogate pair (\\ud83d)", "remove it"),

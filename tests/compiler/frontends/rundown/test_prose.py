@@ -49,7 +49,7 @@ CASES: list[tuple[str, dict[str, str], list[str]]] = [
         {"a.runbook.md": document("[Notes]", BUILD, "## Notes\n\nText.\n")},
         [],
     ),
-    # what is not ignored in silence
+    # what is not ignored
     (document("[Notes]", BUILD, "## Notes\n\n- PASS: STOP x\n"), {}, ["RD043 13:3"]),
     (document("[Notes]", BUILD, "## Notes\n\n```sh\nls\n"), {}, ["RD045 13:1"]),
     (document("[Notes]", BUILD, "## Notes\n\n```sh\nls\n\n## 2. Test\n\n```sh\nls\n```\n"), {}, ["RD049 13:1"]),

@@ -106,6 +106,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     # G2
     "offending-word": (FINE + "- PASS: CONTINUE now\n", ["RD040 2:18"]),
     "unknown-action": (FINE + "- PASS: JUMP 3\n", ["RD040 2:9"]),
+    "unknown-action-with-message": (FINE + '- PASS: JUMP "a"\n', ["RD040 2:9"]),
     "stopped": (FINE + "- PASS: STOPPED\n", ["RD040 2:9"]),
     "no-action": (FINE + "- PASS:\n", ["RD040 2:8"]),
     "open-quote": (FINE + '- PASS: STOP "a\n', ["RD040 2:14"]),
@@ -365,9 +366,9 @@ def test_the_option_demands_a_layout_in_the_project_and_on_the_command_line(tmp_
     assert findings(compile_file(path)) == expected
     (tmp_path / "rdc.toml").write_text('transitions = "after-header"\n')
     compiled(tmp_path, f"---\nrdc: {{transitions: after-body}}\n---\n{LATER_LAYOUT}")
-    assert findings(compile_file(path)) == ["RD113 7:1"], "the frontmatter outweighs the project"
+    assert findings(compile_file(path)) == ["RD113 7:1"], "the frontmatter overrides the project"
     settings = Settings(options={"transitions": "after-header"})
-    assert findings(compile_file(path, settings)) == [], "the command line outweighs both"
+    assert findings(compile_file(path, settings)) == [], "the command line overrides both"
 
 
 @pytest.mark.parametrize("rest", ["", "- PASS: GOTO 7\n"])
