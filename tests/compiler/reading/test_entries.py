@@ -99,6 +99,7 @@ def paths(found: tuple[Entry, ...]) -> list[str]:
     ("text", "wanted"),
     [
         ("a: 'b\nc: d\n", ["a", "c"]),
+        ("a: [b, # c\n  d]\n", ["a", "a.0", "a.1"]),
         ("a: {b: [1\nc: d\n", ["a", "a.b", "a.b.0", "c"]),
         ("a:\n  b\nc: d\n", ["a", "c"]),
         ("a:\n - b: 1\n  c: 2\nd: e\n", ["a", "a.0", "a.0.b", "a.0.c", "d"]),
