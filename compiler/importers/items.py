@@ -28,7 +28,7 @@ _RETURNS = Regex(
     r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
 )
 """Matches a command that starts something and ends."""
-_LIST = Regex(r"\s*(?:[-*+]|\d+[.)])\s")
+_LIST = Regex(r"(?m)^\s*(?:[-*+]|\d+[.)])\s")
 _REACHES = Regex(r"\b(?:kubectl|oc|podman|nerdctl|docker(?:[ -]compose)?)\b[^\n]{0,200} exec ")
 
 AFTER = "After the command:"
@@ -38,7 +38,6 @@ UNSURE = "it may be a fact, not an instruction"
 _ENDLESS = "the text is about a command that doesn't end"
 _SHORT, _FEW = 8, 3
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
-_CAUSES = Regex(r"(?i)\W*(?:common|possible|known|typical|potential|likely) (?:\w+ ){0,2}\w*(?:s|fixes)\b")
 _STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])|\*\*[^*\n]+\*\*(?: \([^()\n]*\))?:?$")
 _GOES_ON = Regex(r"\s*(?:[2-9]|\d{2,})[.)]\s")  # a list with items above it
 _TAB = Regex(r"(?m)(?:^[ \t]*===[!+]? *\"|<summary>\s*(?:<\w+>)?)([^\"<\n]+)")
@@ -106,8 +105,8 @@ class Items:
         if case.plain and added and not (added[0].replies and added[0].skips >= len(added) - 1):
             question = guard(case.plain, "", case.line, len(added))
             is_asked = added[0].title == question.title
-            one = added[0] if is_asked else question
-            self.items[start : start + is_asked] = [replace(one, skips=len(added) - is_asked)]
+            one = replace(added[0] if is_asked else question, skips=len(added) - is_asked)
+            self.items[start : start + is_asked] = [one]
 
     def _piece(self, piece: Piece) -> None:
         if piece.kind == "code":
@@ -123,8 +122,6 @@ class Items:
         last = self.items[-1] if self.items and not self.lead else None
         if last and last.runs and (why := _why_limited(plain, last.code)):
             self.items[-1] = replace(last, tag="bash prompt", notes=(*last.notes, Mark("shown", why, last.line)))
-
-    # --- Code ---------------------------------------------------------------------------------------------------------
 
     def _code(self, piece: Piece) -> None:
         block = read_block(piece.info, piece.text)
@@ -164,9 +161,9 @@ class Items:
 
     def _sample(self, piece: Piece, block: Block, last: str) -> None:
         is_note = piece.info.startswith("{") and not piece.info.startswith("{.")  # a directive of MyST
+        is_note |= last.lower().startswith("example")
         is_next = words.is_in_series(last) or (self.machine.shell and words.instruction(last))
         is_command = bool(last.endswith(":") and block.kind == "output" and is_next)
-        is_note |= last.lower().startswith("example")
         is_line = is_typed(block) and bool(words.instruction(last)) and not words.announces_output(last)
         if last and (words.puts(last) or is_command or is_line) and not is_note:
             self._split_lead()
@@ -177,10 +174,15 @@ class Items:
                 self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
                 self.items.append(Item(title, self._taken(), line=piece.line))
                 return
-            texts_above = self._taken()
-            self.items.append(Item(title, texts_above, piece.text, markup.tag(block.tag), line=piece.line))
+            self.items.append(Item(title, self._taken(), piece.text, markup.tag(block.tag), line=piece.line))
         else:
             self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
+            if (
+                len(self.items) > self.first
+                and not any(words.condition(one.plain) for one in self.lead)
+                and not _asks_any(self.lead)
+            ):
+                self._flush()
 
     def _command(self, block: Block, line: int) -> None:
         by_hand = self._by_hand()
@@ -235,7 +237,7 @@ class Items:
         for at, text in reversed([*enumerate(self.lead, 1)]):
             sentences = words.sentences(text.plain)
             found = next(filter(words.is_by_hand, sentences[: -1 if at == len(self.lead) else None]), "")
-            if found and not words.condition(text.plain) and not _LIST.match(text.markdown):
+            if found and not words.condition(text.plain) and not _LIST.search(text.markdown):
                 below, self.lead = self.lead[at:], self.lead[:at]
                 self._question(found, self._taken(), text.line)
                 self.lead = below
@@ -266,8 +268,6 @@ class Items:
         parts = [item.text, above, *([] if EXPECTED in item.text and not above else [EXPECTED]), block]
         self.items[-1] = replace(item, text="\n\n".join(filter(None, parts)))
 
-    # --- Text ---------------------------------------------------------------------------------------------------------
-
     def _split_lead(self) -> None:
         """Give each text about the command above to its item, except a condition, which may be for the next command."""
         while len(self.items) > self.first and self.lead:
@@ -294,9 +294,10 @@ class Items:
 
     def _after(self, text: Text) -> None:
         """Add a text below a command: as a question, or to the text of the command."""
-        asks = words.asks(text.plain) and (words.imperative(text.plain) or words.condition(text.plain))
+        asks = words.asks(text.plain) and bool(words.imperative(text.plain) or words.condition(text.plain))
         first = (words.sentences(text.plain) or [""])[0]
-        if text.plain and (asks or (words.is_by_hand(first) and not _LIST.match(text.markdown))):
+        asks = asks or (first.endswith(":") and (words.is_remedy(first) or words.is_procedure(first)))
+        if text.plain and (asks or (words.is_by_hand(first) and not _LIST.search(text.markdown))):
             self._question(text.plain, markup.safe(text.markdown), text.line)
             return
         item = self.items[-1]
@@ -319,8 +320,6 @@ class Items:
     def _title(self, plain: str, otherwise: str) -> str:
         return markup.capital(markup.cut(words.instruction(plain))) or otherwise
 
-    # --- Lists --------------------------------------------------------------------------------------------------------
-
     def _list(self, piece: Piece) -> None:
         items = piece.pieces
         if self.items and _GOES_ON.match(piece.text):
@@ -334,29 +333,28 @@ class Items:
         is_text = is_text or (not piece.has_code and is_overview(items, self.later))
         if is_text or words.is_automatic(sentence):
             self._show_above(piece.plain)
-            self.lead.append(Text(piece.text, piece.plain, piece.line))
+            label = self.lead.pop() if last.endswith(":") and self.lead[-1].plain == last else Text("", "", piece.line)
+            text = f"{label.markdown}\n\n{piece.text}" if label.plain else piece.text
+            self.lead.append(Text(text, f"{label.plain} {piece.plain}".strip(), label.line))
+            if label.plain and self.items and (words.is_remedy(last) or words.is_procedure(last)):
+                self._flush()
             return
-        is_choice = words.offers_ways(sentence) or _CAUSES.match(sentence or self.heading)
+        is_choice = words.offers_ways(sentence) or words.offers_cases(sentence or self.heading)
         if is_choice and not piece.has_code:
             text = "\n\n".join([self._taken(), markup.safe(piece.text)])
             self._question(sentence, text, piece.line, markup.cut((sentence or self.heading).rstrip(":. ")))
             return
-        opening = next(
-            (one.plain for one in self.lead if words.opens_with_condition(one.plain) and one.plain.endswith(":")), ""
-        )
-        case = words.condition(last if last.endswith(":") else sentence) or words.condition(
-            (words.sentences(opening) or [""])[0]
-        )
-        is_case = bool(opening) or (
-            sentence.endswith(":") and (words.opens_with_condition(sentence) or sentence.startswith(("For ", "When ")))
-        )
-        above = ""
+        leads = (one.plain for one in self.lead if one.plain.endswith(":"))
+        opening = next(filter(words.opens_with_condition, leads), "")
+        first = next(iter(words.sentences(opening)), "")
+        case = words.condition(last if last.endswith(":") else sentence) or words.condition(first)
+        is_case = words.opens_with_condition(sentence) or sentence.startswith(("For ", "When "))
+        is_case = bool(opening) or (is_case and sentence.endswith(":"))
         if case:
             self._split_lead()
-            above = self._taken()
         elif not self.items:
             self._flush()
-        start = len(self.items)
+        start, above = len(self.items), self._taken() if case else ""
         for item in items:
             self._item(item)
         self.open = -1
@@ -366,7 +364,8 @@ class Items:
         """Return whether the items of an ordered list without code are only text."""
         asked = any(words.demands(words.case_of((words.sentences(item.plain) or [""])[0])[1]) for item in items)
         facts = sum(words.is_fact(item.plain) for item in items)
-        if (facts * 3 >= len(items) * 2 and not asked) or (self.lead and sections.is_explained(self.lead[-1].plain)):
+        above = words.sentences(self.lead[-1].plain)[-1:] if self.lead else []
+        if (facts * 3 >= len(items) * 2 and not asked) or any(map(sections.EXPLAINED.fullmatch, above)):
             return True
         count = sum(words.acts(item.plain) or item.info == "[ ]" for item in items)
         return count * 3 < len(items) and not words.is_sequence(self.heading)
@@ -402,7 +401,7 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
-        asks = not words.is_statement(first.plain) or words.obliges(first.plain)
+        asks = not words.is_statement(first.plain) or words.obliges(first.plain) or len(item.pieces) > 1
         asks = asks or any(map(words.imperative, (first.plain, first.plain.partition(": ")[2])))
         is_question = item.info != "-" and (asks or item.info != "1")
         if is_question or (item.info == "-" and words.instruction(first.plain)):
@@ -410,9 +409,11 @@ class Items:
             body = "\n\n".join(piece.text for piece in item.pieces)
             text = "\n\n".join(filter(None, [self._taken(), markup.safe(body)]))
             self._question(first.plain, text, item.line, sections.label_of(first.text), is_task=item.info == "[ ]")
+        elif item.info == "1" and self.items:
+            self._flush()  # a fact is about the item above
+            self._after(Text(first.text, first.plain, item.line))
         else:
-            text = "\n\n".join(piece.text for piece in item.pieces) if item.info == "1" else item.text
-            self.lead.append(Text(text, item.plain, item.line))
+            self.lead.append(Text(item.text, item.plain, item.line))
 
     def _span(self, piece: Piece) -> bool:
         """Add a command in a sentence, which is shown; return whether the sentence asks to run one."""

@@ -55,7 +55,6 @@ class Section(Struct, frozen=True):
     line: int
     links: tuple[str, ...] = ()
     is_numbered: bool = False
-    number: str = ""
     pieces: tuple[Piece, ...] = ()
     children: tuple[Section, ...] = ()
 
@@ -273,12 +272,12 @@ class _Reader:
         width = start - self.starts[self.line(start) - self.first]
         return "\n".join([first, *(_outdented(line, width) for line in rest)])
 
-    def _heading(self, inner: Events, line: int) -> tuple[str, int, tuple[str, ...], bool, str]:
+    def _heading(self, inner: Events, line: int) -> tuple[str, int, tuple[str, ...], bool]:
         text = "".join(filter(str.isprintable, _plain(inner)))
         links = [(event, where) for event, where in inner if isinstance(event, dict) and "Start" in event]
         found = [self.slice(where["start"], where["end"]) for event, where in links if _name(event["Start"]) in _LINKS]
         title = _NUMBER.sub("", text, count=1)
-        return title, line, tuple(found), title != text, text.removesuffix(title).rstrip(" .:)")
+        return title, line, tuple(found), title != text
 
 
 _LINKS = frozenset({"Link", "Image"})

@@ -58,6 +58,7 @@ class Step(Struct):
     items: list[Item] = field(default_factory=list)
     name: str = ""
     has_children: bool = False
+    above: str = ""  # the heading above it
 
     @property
     def count(self) -> int:
@@ -105,8 +106,9 @@ class _Builder:
         self.instructions = 0
         self.has_items = False
         self.headings: list[tuple[int, frozenset[str]]] = []  # the line and the stems of each
+        self.choices: set[int] = set()  # the lines of headings of one choice or cause of several
         self.routes: frozenset[str] = frozenset()  # the numbers of steps to which a result leads
-        self.cases: set[int] = set()  # the lines of headings of problems, whose texts have what to do
+        self.cases: set[int] = set()  # the lines of headings of cases or checks, whose texts have what to do
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
         self.unordered: set[int] = set()  # and of those in tasks side by side, or choices
@@ -167,8 +169,9 @@ class _Builder:
         parts: list[Part] = []
         for section in outer:
             found = self._items(section)
-            self.text += [*_links(section), *found.own]
-            if found.items:
+            is_intro = children and not any(one.has_code or one.kind == "list" for one in section.pieces)
+            self.text += [_prose(section).text] if is_intro else [*_links(section), *found.own]
+            if found.items and not is_intro:
                 parts.append(Step(self.title or "Start", section.line, [], found.items))
         parts += [part for result in self._sections(children, outer[-1], is_page=True) for part in result]
         return self._with_rollback(parts)
@@ -180,7 +183,9 @@ class _Builder:
         names = [step for step in steps if step.name]
         for number, part in enumerate(names[1:], 2):
             part.name = f"{part.name}_{number}"
-        return parts
+        last = max((at for at, part in enumerate(parts) if part in steps and part not in names), default=0)
+        above = [part for part in parts[: last + 1] if part not in names]  # the order has its steps before a rollback
+        return [*above, *(part for part in parts[: last + 1] if part in names), *parts[last + 1 :]]
 
     def _items(self, section: Section) -> Items:
         start = bisect_right(self.headings, section.line, key=itemgetter(0))
@@ -195,7 +200,7 @@ class _Builder:
         """Return whether a section and all below it is text to look up."""
         has_steps = words.is_ordered(section.title) or any(words.names_steps(one.title) for one in section.children)
         has_steps |= bool(words.imperative(section.title)) and any(one.info == "1" for one in section.pieces)
-        if has_steps or words.is_of_program(section.title):
+        if has_steps or section.line in self.choices | self.cases or words.is_of_program(section.title):
             return words.is_of_program(section.title)
         return words.explains(section.title) or (self.has_items and words.is_appendix(section.title))
 
@@ -204,12 +209,8 @@ class _Builder:
     ) -> list[list[Part]]:
         title = self.title if is_page else above.title
         one_of = kinds.choices(above, sections)
-        self.ordered |= kinds.in_order(title, sections)
-        self.cases |= kinds.remedies(title, sections)
-        chosen = [section for section in sections if section.line in one_of]
-        if any(piece.has_code or piece.info == "1" for section in chosen for piece in section.pieces):
-            self.cases |= {section.line for section in chosen if kinds.asks(section)}
-        found = [self._section(section, in_rollback=in_rollback) for section in sections]
+        self._note(title, sections, one_of, is_page=is_page)
+        found = [self._section(section, title * (not is_page), in_rollback=in_rollback) for section in sections]
         having = [one for one, parts in zip(sections, found, strict=True) if any(map(_runs, parts))]
         is_unordered = kinds.are_unordered(title, having)
         with_commands = [one for one, parts in zip(sections, found, strict=True) if _commands(parts)]
@@ -228,25 +229,38 @@ class _Builder:
             if is_task and not is_case:
                 self.tasks |= _commands(parts)
             runs = any(map(_runs, parts))
+            number = re.split(r"\W", section.title.lower().removeprefix("step "), maxsplit=1)[0]
+            asked = self.ordered if words.is_rollback(section.title) else apart
             is_sure = section.line in one_of or (is_case and not words.is_variant(section.title))
-            is_sure |= section.line in self.cases and section.line in apart
             is_own = kinds.is_looked_up(section.title) and not section.children and len(sections) > 1
             is_aside = is_own or kinds.is_looked_up(title)
             if _steps(parts) if is_sure else ((is_case or is_manual or is_aside) and runs):
                 _guard(guard(section.title, "", section.line), parts)
-            elif _steps(parts) and (section.line in apart or kinds.number_of(section) in self.routes):
+            elif _steps(parts) and (section.line in asked or number in self.routes):
                 _guard(task_question(section.title, section.line), parts)
             if runs and words.names_machine(section.title):
                 _guard(machine_question(section.line, f"The section: {section.title}"), parts)
         return found
 
-    def _section(self, section: Section, *, in_rollback: bool) -> list[Part]:
+    def _note(self, title: str, sections: Sequence[Section], one_of: set[int], *, is_page: bool) -> None:
+        self.ordered |= kinds.in_order(title, sections)
+        self.choices |= one_of
+        chosen = [section for section in sections if section.line in one_of]
+        is_sure = words.offers_cases(title) and any(map(kinds.asks, chosen))
+        if is_sure or any(piece.has_code or piece.info == "1" for section in chosen for piece in section.pieces):
+            self.cases |= {section.line for section in chosen}
+        if words.is_check(title) and not is_page:
+            self.cases |= {one.line for one in sections if any(piece.kind == "list" for piece in one.pieces)}
+
+    def _section(self, section: Section, above: str, *, in_rollback: bool) -> list[Part]:
         if self._is_text(section):
             return [_prose(one) for one in kinds.every(section)]
         shell = self.machine.shell
-        is_rollback = words.is_rollback(section.title) and not in_rollback
+        is_rollback = words.is_rollback(section.title) and not (
+            in_rollback or section.line in self.ordered | self.choices
+        )
         found = self._items(section)
-        own = Step(section.title, section.line, [*_links(section), *found.own], found.items)
+        own = Step(section.title, section.line, [*_links(section), *found.own], found.items, above=above)
         results = self._sections(section.children, section, in_rollback=in_rollback or is_rollback)
         if not shell:
             self.machine.earlier, self.machine.shell = self.machine.shell or self.machine.earlier, 0
@@ -284,7 +298,8 @@ class _Builder:
         )
         is_step |= section.line in self.cases and not has_children
         is_instruction = words.demands((words.sentences(plain) or [""])[0]) or kinds.is_by_hand(section)
-        if words.is_reference(section.title) or not (is_step or is_instruction or kinds.has_instructions(section)):
+        is_other = words.is_reference(section.title) and section.line not in self.cases
+        if is_other or not (is_step or is_instruction or kinds.has_instructions(section)):
             return Prose(section.title or "Text", "\n\n".join(own.text), section.line)
         self.instructions += is_step or kinds.has_instructions(section)
         is_sure = is_step or words.demands(section.title) or is_instruction
@@ -367,6 +382,9 @@ def _escaped(text: str) -> str:
 def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values) -> Draft:
     final: list[Item | Prose] = []
     items = iter(values.steps)
+    once = Counter(one.title for one in parts)
+    for step in _steps(parts):
+        step.title = f"{step.above}: {step.title}" if step.above and once[step.title] > 1 else step.title
     titles = [one.title for one in (*parts, *_items(parts))]
     named = frozenset(match[1] for title in titles if (match := _STEP.match(title)))
     for part in _few_sections(parts):
@@ -412,13 +430,23 @@ def _final(step: Step, items: Sequence[Item], values: Values, named: frozenset[s
         marks = (Mark("rollback", "no step leads here yet", step.line),)
         items = [*items[:-1], replace(items[-1], replies="end")]
         title = "" if title == step.name else title
-    items = [_referring(_without_title(item), named) for item in items]
+    items = [_referring(_asking_first(_without_title(item), title), named) for item in items]
     if len(items) == 1 and not step.has_children:
         item = items[0]
         lead = "" if item.title in (title, step.title) or _has(item.text, item.title) else f"{item.title}."
         whole = "\n\n".join(filter(None, [text, lead, item.text]))
         return _asking(replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks)))
     return Item(title, text, name=step.name, marks=marks, line=step.line, items=tuple(map(_asking, items)))
+
+
+def _asking_first(item: Item, title: str) -> Item:
+    """Return an item that stops the run if the answer to its gate is no, and with a mark if it is for each thing."""
+    plain = _MARKUP.sub("", item.text)
+    if words.is_loop(f"{title}. {item.title}. {plain}") and item.replies != "skip":
+        item = replace(item, marks=(*item.marks, Mark("loop", "this is for each of several things", item.line)))
+    if item.code or item.replies or not any(map(words.is_gate, (item.title, *words.sentences(plain)[-1:]))):
+        return item
+    return replace(item, title=item.title if item.title[-1:] == "?" else f"Continue? {item.title}", replies="stop")
 
 
 def _referring(item: Item, named: frozenset[str]) -> Item:

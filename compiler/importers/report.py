@@ -98,10 +98,12 @@ def _only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
     items = [(item.line, label) for label, item in labeled(draft)]
     steps, blocks = {line for line, _ in items}, {item.line for _, item in labeled(draft) if item.code}
     for section in every(page.root):
-        if section.line in printed.sections:
-            if _may_have_steps(section):
+        end = max((piece.end for piece in section.pieces), default=section.line)
+        if section.line in printed.sections or not steps & {*range(section.line, end + 1)}:
+            draft_line = printed.sections.get(section.line, 0)
+            if _may_have_steps(section) if draft_line else asks(section):
                 message = f"the section is only text: {section.title or 'the part without a heading'}"
-                yield Entry("text", message, section.line, printed.sections[section.line])
+                yield Entry("text", message, section.line, draft_line)
             continue
         found: dict[str, list[int]] = {"command": [], "code block": [], "list item": []}
         for name, line in _blocks(section):
@@ -127,22 +129,12 @@ def _blocks(section: Section) -> Iterator[tuple[str, int]]:
 
 
 def _may_have_steps(section: Section) -> bool:
-    """Return whether a text has a block, a list of tasks or, below a heading for steps, anything that may be a task."""
-    items = [item for piece in section.pieces if piece.kind == "list" for item in piece.pieces]
+    """Return whether a text has a block, a list of steps, or anything below a heading that isn't for reference."""
+    items = (item for piece in section.pieces for item in piece.pieces)
     if section.is_numbered or any(_blocks(section)) or any(item.info in {"1", "[ ]"} for item in items):
         return True
-    if words.is_reference(section.title):
-        return False
-    is_listed = any(not _is_link(item.text) for item in items)
-    is_listed |= any(piece.kind == "code" for piece in section.pieces)
-    return is_listed or asks(section) or any(words.condition(piece.plain) for piece in section.pieces)
+    return bool(section.pieces) and not words.is_reference(section.title)
 
-
-def _is_link(text: str) -> bool:
-    return _LINK.fullmatch(text.strip()) is not None
-
-
-_LINK = Regex(r"(?:[\w ]+: *)?(?:\[[^\]]*\]\([^)]*\)|<?https?://\S+)\.?")
 
 # --- Losses -----------------------------------------------------------------------------------------------------------
 

@@ -22,12 +22,7 @@ _OFFERS = Regex(
 
 _SERIES = r"(?:steps?|work ?flow|process|procedure|protocol|phases|sequence|plan)"
 _STEPS = Regex(rf"(?i)^\W*(?:diagnos\w+|investigat\w+|instructions?|{_SERIES})\b|\b{_SERIES}\W*$")
-_ROUTE = Regex(
-    r"(?i)\b(?:(?:go|skip|jump|straight) to|see) (?:steps?|section|phase|part)? ?(\d+[a-z]?)\b"
-    r"|(?:→|[-=]>)\s*(?:go to )?(?:step|section|phase|part) (\d+[a-z]?)\b"
-    r"|\|(?![^|]*\bstep \d)[^|\w]*+\w[^|]*+\|\s*(?:step|section|phase|part) (\d+[a-z]?)\b(?=[^|]*+(?:$|\|\s*(?:\||$)))"
-)
-_OWN_NUMBER = Regex(r"(?i)(?:step|section|phase|part)? ?(\d+[a-z]?)(?:[.:)]| [—–-]|$)")
+_ROUTE = Regex(r"(?i)(?:\b(?:(?:go|skip|jump) to|see)|→|[-=]>|\|) *(?:step|section|phase) (\d+[a-z]?)\b(?! *\| *\w)")
 _ASIDE = Regex(
     r"(?i)\W*(?:abort|cancel(?:l?ing)?|emergency|fall-?back|failure|hot-?fix|break-?glass"
     r"|(?:on|after|in case of) (?:failure|error|a failed)s?)\b(?!.*\b(?:contacts?|numbers)\b)"
@@ -35,7 +30,7 @@ _ASIDE = Regex(
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
 _NOTICE = Regex(r"(?i:\W*(?:warning|important|caution|tip|info|danger|attention)s?\b(?!\s\w))|.*Note")
 _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
-_EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
+EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
 _LABEL_MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
 _DIGIT = Regex(r"\W*(?:\d|[A-Za-z][.)])")
 _DATED = Regex(r"\W*\d{4}-\d\d-\d\d\b")
@@ -43,10 +38,11 @@ _PAST = Regex(
     r"(?:\W*(?i:so|then|and|finally|after that|at \d[\d:.]*\w*),? )?(?:I|[Ww]e|@\w+)(?: \w+ly| then| also)? "
     r"(?:\w+ed|was|were|had|did|saw|found|got|went|ran|took|lost|made|put)\b"
 )
-_USUAL = r"(?:(?:common|known|possible|frequent|typical) )*"
-_PROBLEMS = Regex(rf"(?i)\W*{_USUAL}(?:problems|errors|issues|failures|alerts)\W*")
+_USE_WHEN = Regex(
+    r"(?i)(?:use|choose|pick|run|applies|for use)(?: this(?: \w+)?| it)? (?:only )?(?:when|if)\b|when to use\b"
+)
 _LOOKED_UP = Regex(
-    rf"(?i)\W*(?:{_USUAL}(?:problems|errors|issues)|troubleshooting|gotchas"
+    r"(?i)\W*(?:(?:(?:common|known|possible|frequent|typical) )*(?:problems|errors|issues)|troubleshooting|gotchas"
     r"|(?:additional )?notes|caveats|faq|hints|tips)(?: (?:and|&) \w+)?(?:\s*\(.*\))?\W*"
 )
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
@@ -57,7 +53,7 @@ _PART = Regex(
     r"(?i)\W*(?:(?:pre|post|before|after|initial|immediate|final|set(?:ting)?[ -]?up|setup|quick|root cause|smoke)\b"
     r"|(?:prereq|precond|preflight|prepare|preparation|install|configure|configuration|build|test|deploy|release|publish"
     r"|validate|validation|verif|confirm|check|diagnos|investigat|triage|assess|detect|identif|mitigat|contain|remediat"
-    r"|resol|recover|escalat|communicat|notif|announc|clean|tear|monitor|tag|commit|push|merge|follow|wrap|close"
+    r"|resol|recover|escalat|communicat|notif|announc|clean|tear|monitor|tag(?:s|ging)?\b|commit|push|merge|follow|wrap|close"
     r"|closing|report|document|summary|output|deliver|plan|implement|review|analy[sz]|gather|collect|research"
     r"|understand)\w*\b)"
 )
@@ -69,8 +65,7 @@ _LAST_PART = Regex(
 """Match a heading for a usual part of a procedure or of a page about an incident, by its first or last word."""
 _WORDS = Regex(r"[a-z]+")
 
-_MAKES, _DELETES = frozenset({"create", "add", "set", "enable"}), frozenset({"delete", "remove", "unset", "disable"})
-
+_OPPOSITES = Regex(r"(?ims)^(?:create|add|set|enable)\b[^\n]* (\w+)$.*^(?:delete|remove|unset|disable)\b[^\n]* \1$")
 _NEAR = 3  # the most places between the titles of two choices
 _FEWEST = 3  # the fewest items of a list that are the next headings
 
@@ -79,9 +74,9 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
     if any(section.is_numbered for section in sections):
         return False
-    if _have_opposites([one.title for one in sections]):
+    if _OPPOSITES.search("\n".join(one.title for one in sections)):
         return len(sections) > 2
-    if words.is_procedure(title) or words.is_course(title):
+    if words.is_procedure(title) or words.is_sequence(title):
         return False
     verbs = [section.title.partition(" ")[0].lower() for section in sections]
     once = Counter(verbs)
@@ -99,7 +94,11 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
     `title` is the heading above them, which may announce steps, unless it is the title of a page, or some are choices.
     """
     is_one = _is_one_task(title) if is_page else _STEPS.search(title)
-    announces = _STEPS.fullmatch(title) or (is_one and not (is_page and _are_alike(sections)))
+    announces = (
+        _STEPS.fullmatch(title)
+        or (words.is_check(title) and not is_page)
+        or (is_one and not (is_page and _are_alike(sections)))
+    )
     aside = {one.line for one in sections if _ASIDE.match(one.title)}
     if not is_choice and (announces or title.lower().endswith("checklist")):
         return aside
@@ -137,24 +136,9 @@ def is_part(title: str) -> bool:
 
 
 def routes(root: Section) -> frozenset[str]:
-    """Return the numbers of steps to which a result leads, such as `2b`: from a table or a list with several of them.
-
-    A number with a letter is enough in a text with a condition, such as `If it is gone, see Step 2d`.
-    """
-    pieces = [piece for section in every(root) for piece in section.pieces]
-    named = [
-        (one, {number.lower() for pair in _ROUTE.findall(one.plain) for number in pair if number}) for one in pieces
-    ]
-    listed = (found for one, found in named if len(found) > 1 and (one.kind == "list" or one.text[:1] == "|"))
-    asked = (found for one, found in named if found and words.condition(one.plain))
-    lettered = ({one for one in found if not one.isdecimal()} for found in asked)
-    return frozenset().union(*listed, *lettered)
-
-
-def number_of(section: Section) -> str:
-    """Return the number in a heading, such as `2b`, or `3` of `3. Look` and `Step 3: Look`, or ""."""
-    found = _OWN_NUMBER.match(section.title)
-    return section.number or (found[1].lower() if found else "")
+    """Return the numbers of steps to which a result leads, such as `2b`: a text or table with several, or a letter."""
+    found = [{*map(str.lower, _ROUTE.findall(piece.plain))} for one in every(root) for piece in one.pieces]
+    return frozenset(number for one in found for number in one if len(one) > 1 or not number.isdecimal())
 
 
 def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
@@ -184,19 +168,15 @@ def _ends(title: str) -> tuple[str, str]:
     return found[0][:5], found[-1][:6]
 
 
-def _have_opposites(titles: Sequence[str]) -> bool:
-    """Return whether a heading makes and a later one deletes a thing, such as `Create a cup` and `Remove a cup`."""
-    ends = [(found[0], found[-1]) for title in titles if (found := title.lower().split())]
-    made = {last: at for at, (first, last) in reversed([*enumerate(ends)]) if first in _MAKES}
-    return any(first in _DELETES and made.get(last, at) < at for at, (first, last) in enumerate(ends))
-
-
 def choices(above: Section, sections: Sequence[Section]) -> set[int]:
     """Return the lines of headings for one of several choices or causes, below the heading `above`."""
-    free = [one for one in sections if not (one.is_numbered or words.is_ordered(one.title))]
+    is_cases = words.offers_cases(above.title)
+    free = [one for one in sections if not (words.is_ordered(one.title) or (one.is_numbered and not is_cases))]
+    free = [one for one in free if one.is_numbered or not words.is_reference(one.title)]
     causes = [one for one in free if not words.acts(one.title)]
     is_choice = any(words.offers_ways(piece.plain) for piece in above.pieces[-1:] if piece.kind == "text")
-    is_choice |= len(causes) * 2 > len(free) and words.is_remedy(above.title)
+    is_choice |= is_cases or (len(causes) * 2 > len(free) and words.is_remedy(above.title))
+    is_choice |= sum(any(_USE_WHEN.match(piece.plain) for piece in one.pieces[:1]) for one in free) * 2 > len(free)
     if len(free) > 1 and is_choice:
         return {one.line for one in free if not words.names_steps(one.title)}
     parallel = alternatives([one.title for one in free])
@@ -319,12 +299,6 @@ def is_looked_up(title: str) -> bool:
     return _LOOKED_UP.fullmatch(title) is not None
 
 
-def remedies(title: str, sections: Sequence[Section]) -> set[int]:
-    """Return the lines of headings of problems below a heading such as Common errors, if one asks for something."""
-    is_above = _PROBLEMS.fullmatch(title) is not None and any(map(asks, sections))
-    return {one.line for one in sections if one.pieces and not words.is_reference(one.title)} if is_above else set()
-
-
 def _leads(pieces: Sequence[Piece], above: str = "") -> Iterator[str]:
     """Yield the text above each block, or "" if another block is directly above it."""
     for piece in pieces:
@@ -349,11 +323,6 @@ def _has_order(section: Section) -> bool:
     )
     plain = (piece.plain for piece in pieces if piece.kind == "text")
     return is_listed or any(_SEQUEL.match(one) for text in plain for one in words.sentences(text))
-
-
-def is_explained(text: str) -> bool:
-    """Return whether a text announces the actions of a program, such as `The script will:`."""
-    return any(map(_EXPLAINED.fullmatch, words.sentences(text)[-1:]))
 
 
 def label_of(text: str) -> str:

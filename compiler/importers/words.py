@@ -86,10 +86,6 @@ _VARIANT = Regex(
 
 _LABEL = Regex(r"([^:—–]*?)\s*(?::|[—–])\s")
 _NAMED = Regex(r"(?P<label>[^:—–.]{3,60}?)\s*(?P<mark>[—–]|[:.](?=\s|$)|$)")
-_CASE_END = Regex(
-    r"(?i).*\b(?:recovery|mode|only|failures?|errors?|mismatch|fallback|scenario|case|conflicts?|timeouts?|documents|users"
-    r"|repositories|projects|accounts)"
-)
 _STAGE_END = Regex(r"(?i).*\b(?:note|example|step|check|test|verification|backup|result|output|gate|report)s?")
 _OLDER = Regex(r"(?i)\bprior to\b(?! \w+ing\b)[^.:,]{,80}?\bversions?\b(?: v?\d(?:[\w.]*\w)?)?")  # versions
 
@@ -198,15 +194,14 @@ _CASE = Regex(
 _LISTS = r"(?:command|option|flag|invocation|example|recipe|tip|use case|how[ -]?to)s|synopsis|reference|cheat ?sheet"
 is_manual = _has(rf"\b(?:{_LISTS}|faq)\W*$")
 """Whether a heading is above tasks to look up, which have no order, such as Commands."""
-is_course = _has(r"\b(?:procedure|procédure|getting started|quick ?start|tutorial)\b")
-"""Whether a heading is above sections in an order."""
 is_stage = _fits(r"\W*(?:(?:\w+ )?workflow|dependencies|pre-?req\w*|install\w*|(?:setting |set-?)up\b.*)")
 """Whether a heading beside tasks names a stage of the page, such as Workflow."""
 _STAGE = Regex(r"(?:quick ?start|\w+ation|set-?up|clean-?up|testing|building|before .*|pre-?requisites)", re.IGNORECASE)
 _OBJECT = Regex(r"\s(?:the|an?|your|all|each|any|that|in|from|to|into|with|and)\s", re.IGNORECASE)
 is_ordered = _opens(
     r"(?:\W*(?:\w+ )?(?:step|phase|stage|part|day|étape|schritt) (?:\d\w*|[a-z]|[ivx]+|one|two|three|four|five)"
-    r"|first|second|third|then|next|now|once|finally|lastly|after|before)\b",
+    r"|first(?![ -](?:time|deploy\w*|install\w*|run|set-?up|start)\b)|second|third|then|next|now|once|finally|lastly"
+    r"|after|before)\b",
 )
 """Whether a heading, or a text below it, has a place in an order."""
 is_in_series = _has(r"(?:^|[.,:;]\s+)(?:and )?(?:first|second|third|then|next|finally|lastly)\b")
@@ -217,7 +212,10 @@ _DESCRIBES = Regex(
     r"(?:the|an?|each|every|all|any|its|your|this|that|whether|through|over)\b"
 )
 _PERSON = Regex(r"(?!(?:The|An?|This|It|Its|Each)\b)[A-Z][\w()/-]*(?: [A-Z][\w()/-]*)* (?P<verb>[a-z]+?)(?:es|s)\b")
-is_sequence = _has(r"\b(?:steps|work ?flow|procedure|process|protocol|phases|sequence|order|plan|run ?book|play ?book)")
+is_sequence = _has(
+    r"\b(?:steps|work ?flow|proc[eé]dure|process|protocol|phases|sequence|order|plan|(?:run|play) ?book|tutorial"
+    r"|getting started|quick ?start)"
+)
 """Whether a heading announces steps in an order, even if they are nouns."""
 _GERUND = Regex(r"(?!staging \w+\W*$)(?P<stem>[a-z]+)ing\s+\w", re.IGNORECASE)
 
@@ -251,9 +249,16 @@ is_automatic = _has(
 """Whether plain text ends with commands that a program or someone else runs."""
 moves_on = _opens(r"(?:and )?(?:then|next|after (?:that|this|which)|afterwards|finally|lastly|now)\b")
 """Whether plain text starts with the next thing to do, after a case above it."""
-_PROCEEDS = Regex(r"(?i)\botherwise,? (?:continue|proceed)\b[^.]*:\W*$")
 goes_on = _opens(r"(?:and|then|after (?:that|this|which)|afterwards|once|also)\b")
 """Whether plain text continues what the text above it asks to do."""
+is_loop = _has(r"(?:^|[.:;,]\s+)(?:\w+ ){0,3}for (?:each|every)\b|\bone (?:at a time|by one)\b|\brepeat\b[^.]*\bfor\b")
+"""Whether plain text asks to do something once for each of several things."""
+is_gate = _has(
+    r"\b(?:do not|don['’]t|never) (?:\w+ )?(?:proceed|continue|merge|deploy)\b[^.]*\b(?:until|unless|without|if)\b"
+    r"|\b(?:wait for|ask (?:the )?user (?:to|for)) (?:\w+ ){0,3}(?:approval|confirm(?:ation)?|sign-?off|go-?ahead)\b"
+    r"|\b(?:if|when|unless)\b[^.]*\b(?:stop|abort)\b(?! the\b)|\bconfirm with (?:the )?(?:user|team|owner|on-?call)\b"
+)
+"""Whether plain text has a condition without which the procedure stops."""
 offers_ways = _has(
     r"\b(?:two|three|four|several|different|multiple|following|many)(?: \w+)? (?:approaches|ways|options|methods)\b"
     r"|\b(?:choose|pick|select|use|do) (?:one|either)\b|\bone of the (?:following|below)\b"
@@ -292,15 +297,19 @@ is_procedure = _opens(
 )
 """Whether a heading announces instructions, such as Mitigation."""
 is_check = _fits(
-    r"\W*+(?:(?:post-\w+ )?(?:verification|validation|(?:re-)?verify(?: [\w-]+){0,3})|(?:[\w-]+ )*checklist)"
-    r"(?:\s*\(.*\))?\W*"
+    r"\W*+(?:(?:[\w-]+ )?(?:verification|validation|triage)|(?:re-)?verify(?: [\w-]+){0,3}"
+    r"|(?:first|health|initial|immediate|post[\w-]*|pre[\w-]*|quick|sanity|smoke|final) checks"
+    r"|(?:[\w-]+ )*checklist)(?: (?:after|before)\b.*)?(?:\s*\(.*\))?\W*"
 )
 """Whether a heading is above things to check, even if they are facts, such as Verification."""
 is_incident = _fits(r"\W*(?:diagnos\w+|mitigations?|remediation|resolution)(?: (?:steps|and\b).*)?\W*")
 """Whether a heading announces what to do about an alert."""
-is_remedy = _fits(
-    r"\W*(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?|(?:possible |common |root )*causes)\W*"
+offers_cases = _fits(
+    r"\W*(?:(?!and )[\w-]+ ){0,2}(?:causes|scenarios|options|cases|symptoms|problems|issues|errors|failures|alerts"
+    r"|methods|alternatives)(?: (?:and|&) [\w ]+)?(?:\s*\(.*\))?\W*"
 )
+"""Whether each heading below this one is a case, such as Common causes."""
+is_remedy = _fits(r"\W*(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?)\W*")
 """Whether headings below this one are the causes of an alert, and not its steps, if they aren't instructions."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
@@ -358,7 +367,6 @@ def condition(text: str) -> str:
     """Return the condition of plain text, as the end of a question, or ""."""
     found = [one for one in sentences(text) if _CONDITION.search(_INDIRECT.sub(" ", one))]
     found = found[-1:] if found and found[-1].lower().startswith("otherwise") else found
-    found = [] if _PROCEEDS.search(text) else found
     case = next((case_of(one)[0] or _trailing(one) or one for one in found), "")
     label = _LABEL.match(text)
     named = [one for one in (text, label[1] if label else "") if is_variant(one)]
@@ -379,7 +387,7 @@ def case_of_label(text: str, *, is_label: bool) -> str:
     if not 1 < count <= MOST_OF_VARIANT or imperative(label) or is_fact(label) or is_ordered(label):
         return ""
     is_dashed = found["mark"] in {"—", "–"} and not is_step(label) and not _STAGE_END.fullmatch(label)
-    return label if is_dashed or " / " in label or _CASE_END.fullmatch(label) else ""
+    return label if is_dashed or " / " in label else ""
 
 
 def is_variant(title: str) -> bool:
@@ -395,7 +403,7 @@ def names_steps(title: str) -> bool:
 
 def names_procedure(title: str) -> bool:
     """Return whether the title of a page names a procedure, such as Rollback Runbook or Deploy the Shop."""
-    is_named = names_steps(title) or is_course(title) or title.lower().endswith("checklist")
+    is_named = names_steps(title) or is_sequence(title) or title.lower().endswith("checklist")
     return is_named or bool(imperative(title, purposes=False))
 
 

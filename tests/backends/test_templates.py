@@ -35,11 +35,8 @@ def test_one_environment_renders_them_all() -> None:
     assert all(_environment(path.parts[0], ()).undefined is StrictUndefined for path in TEMPLATES)
 
 
-def test_a_missing_value_is_an_error() -> None:
+def test_a_missing_value_or_template_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="'flags' is undefined"):
         render("github/valued.sh", secrets=True)
-
-
-def test_a_missing_template_is_an_error() -> None:
     with pytest.raises(TemplateNotFound):
         render("github/none.sh")

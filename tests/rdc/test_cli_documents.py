@@ -69,49 +69,35 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-# --- Check, fmt and schema --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "right", "wrong", "place"),
-    [
+def test_findings_have_their_places(folder: Path) -> None:
+    for name, right, wrong, place in (
         ("a.workflow.yaml", "next: review", "next: reviw", ("RD817", 5, 5, 16)),
         ("a.stepspec.yaml", "max", "mxa", ("RD853", 4, 15, 21)),
-    ],
-)
-def test_findings_as_json_have_their_places(
-    name: str, right: str, wrong: str, place: tuple[str, int, int, int], folder: Path
-) -> None:
-    write(folder, {name: FILES[name].replace(right, wrong)})
-    found, *_ = json.loads(call("check", name, "--format", "json", cwd=folder).out)["diagnostics"]
-    assert (found["code"], found["line"], found["column"], found["end_column"]) == place
-
-
-def test_findings_in_the_configuration_stand_in_its_file(folder: Path) -> None:
-    write(folder, {"config/runtime.yaml": "max_retries: -1\n"})
+    ):
+        write(folder, {name: FILES[name].replace(right, wrong)})
+        found, *_ = json.loads(call("check", name, "--format", "json", cwd=folder).out)["diagnostics"]
+        assert (found["code"], found["line"], found["column"], found["end_column"]) == place
+    write(folder, {"a.stepspec.yaml": PLAN, "config/runtime.yaml": "max_retries: -1\n"})
     checked = call("check", "a.stepspec.yaml", cwd=folder)
     assert (checked.code, checked.err.startswith("config/runtime.yaml:1:1: error[RD855]")) == (1, True)
 
 
-@pytest.mark.parametrize(
-    ("text", "read_as", "code"), [("name: b\nsteps: []\n", "agent-workflow", "RD804"), ("[]\n", "stepspec", "RD854")]
-)
-def test_a_folder_is_searched_and_named_formats_taken(text: str, read_as: str, code: str, folder: Path) -> None:
-    write(folder, {"b.yaml": text})
-    assert call("check", ".", cwd=folder).code == 0
-    assert call("check", "b.yaml", cwd=folder).code == 1
-    assert f"[{code}]" in call("check", "b.yaml", "--from", read_as, cwd=folder).err
-    wrong = call("check", "b.yaml", "--from", f"{read_as}s", cwd=folder)
-    assert (wrong.code, read_as in wrong.err) == (2, True)
-
-
-def test_a_folder_is_searched_for_the_file_that_is_called_like_the_format(tmp_path: Path) -> None:
-    write(tmp_path, {"PLAYBOOK.md": "# Hi\n\n## STEP 1: A\n\nDo.\n", "MYPLAYBOOK.md": "Text.\n"})
-    assert call("check", ".", cwd=tmp_path) == Result(0, "", "no problems in 1 file\n")
-    write(tmp_path, {"PLAYBOOK.md": "# No steps\n"})
-    assert "RD704" in call("check", ".", cwd=tmp_path).err
-    (tmp_path / "empty").mkdir()
-    assert "*.playbook.md or PLAYBOOK.md" in call("check", "empty", cwd=tmp_path).err
+def test_a_folder_is_searched_and_named_formats_taken(folder: Path) -> None:
+    for text, read_as, code in (
+        ("name: b\nsteps: []\n", "agent-workflow", "RD804"),
+        ("[]\n", "stepspec", "RD854"),
+    ):
+        write(folder, {"b.yaml": text})
+        assert call("check", ".", cwd=folder).code == 0
+        assert call("check", "b.yaml", cwd=folder).code == 1
+        assert f"[{code}]" in call("check", "b.yaml", "--from", read_as, cwd=folder).err
+        wrong = call("check", "b.yaml", "--from", f"{read_as}s", cwd=folder)
+        assert (wrong.code, read_as in wrong.err) == (2, True)
+    write(folder, {"new/PLAYBOOK.md": "# Hi\n\n## STEP 1: A\n\nDo.\n", "new/MYPLAYBOOK.md": "Text.\n"})
+    assert call("check", "new", cwd=folder) == Result(0, "", "no problems in 1 file\n")
+    write(folder, {"new/PLAYBOOK.md": "# No steps\n"})
+    assert "RD704" in call("check", "new", cwd=folder).err
+    assert "*.playbook.md or PLAYBOOK.md" in call("check", "prompts", cwd=folder).err
 
 
 @pytest.mark.parametrize(
@@ -128,13 +114,14 @@ def test_schemas_are_those_of_the_documentation(name: str, part: str, tmp_path: 
         assert all("description" in value for part in parts for value in part["properties"].values())
 
 
-@pytest.mark.parametrize("name", ["a.workflow.yaml", "a.stepspec.yaml"])
-def test_a_document_is_formatted(name: str, folder: Path) -> None:
-    write(folder, {name: FILES[name].replace("\n", " \n"), "b.stepspec.json": '[ {"id":"a"} ]'})
-    assert call("fmt", "--check", name, cwd=folder).code == 1
-    assert call("fmt", name, "b.stepspec.json", cwd=folder).code == 0
-    assert (folder / name).read_text(encoding="utf-8") == FILES[name]
-    assert (folder / "b.stepspec.json").read_text(encoding="utf-8") == '[ {"id":"a"} ]'
+def test_a_document_is_formatted(folder: Path) -> None:
+    names, program = ("a.workflow.yaml", "a.stepspec.yaml"), '[ {"id":"a"} ]'
+    write(folder, {name: FILES[name].replace("\n", " \n") for name in names} | {"b.stepspec.json": program})
+    for name in names:
+        assert call("fmt", "--check", name, cwd=folder).code == 1
+    assert call("fmt", *names, "b.stepspec.json", cwd=folder).code == 0
+    assert [(folder / name).read_text(encoding="utf-8") for name in names] == [FILES[name] for name in names]
+    assert (folder / "b.stepspec.json").read_text(encoding="utf-8") == program
 
 
 @pytest.mark.parametrize("heading", ["## Step 2: Security review", "## STEP two - Security review", "# step 2"])
@@ -155,26 +142,17 @@ def test_a_step_is_never_left_out(heading: str, tmp_path: Path) -> None:
     assert "error" not in call("check", "a.playbook.md", cwd=tmp_path).err
 
 
-# --- Trace, diff and graph --------------------------------------------------------------------------------------------
-
-
-def test_a_trace_of_a_workflow_goes_on_by_the_first_condition(folder: Path) -> None:
+def test_traces_follow_conditions_attempts_and_branches_and_pictures_have_them(folder: Path) -> None:
     out = call("trace", "a.workflow.yaml", "--outcomes", "review=BAD,none", cwd=folder).out
     assert [line.split()[:2] for line in out.splitlines()] == [
         *(["write", "none"], ["review", "BAD"], ["write", "none"], ["review", "none"], ["=>", "COMPLETE"])
     ]
     assert "goto write" in out
-
-
-def test_a_trace_of_a_specification_follows_the_attempts(folder: Path) -> None:
     out = call("trace", "a.stepspec.yaml", "--outcomes", "write=fail,pass", cwd=folder).out
     assert [(line.split()[0], line.split()[-1]) for line in out.splitlines()[1:]] == [
         *(("write", "FAIL"), ("write", "PASS"), ("write/validation", "PASS"), ("write/outputs", "PASS")),
         *(("a:a:publish:hitl", "APPROVED"), ("publish", "PASS"), ("=>", "COMPLETE")),
     ]
-
-
-def test_a_trace_of_a_playbook_shows_the_branches_by_their_conditions(folder: Path) -> None:
     short = call("trace", "greet.playbook.md", "--input", "how=short", cwd=folder).out
     assert [line.split() for line in short.splitlines() if line.startswith("1 ")] == [
         ["1", "Think", "PASS", "if", "how", "==", '"short"']
@@ -182,28 +160,25 @@ def test_a_trace_of_a_playbook_shows_the_branches_by_their_conditions(folder: Pa
     assert "2/if" in short
     assert "2/else" in call("trace", "greet.playbook.md", "--input", "how=long", cwd=folder).out
     assert "2 of 2 transitions taken" in call("trace", "greet.playbook.md", "--all", cwd=folder).out
+    drawn = call("graph", "greet.playbook.md", "--format", "mermaid", "-o", "-", cwd=folder)
+    assert (drawn.code, "if how is #34;short#34;" in drawn.out) == (0, True)
 
 
 MORE = "\n## STEP 3: Three\n\nMore.\n\n## STEP 4: Four\n\nMost.\n"
 KIND, BRIEF = (BOOK.replace("## INPUTS", f"## SYSTEM\n\nBe {how}.\n\n## INPUTS") + MORE for how in ("kind", "brief"))
 
 
+OF_IF = ['> 2 Write: if how == "short": 2/if Write -> if how != "long": 2/if Write', "~ 2/if Write: prompt"]
+OTHER_IF = BOOK.replace('how == "short"', 'how != "long"').replace("Write a word.", "Write one word.")
+OTHER_WORD = ["> review: BAD · with its answer: write -> POOR · with its answer: write"]
+
+
 @pytest.mark.parametrize(
     ("suffix", "old", "new", "lines"),
     [
-        (
-            "workflow.yaml",
-            SHIP,
-            SHIP.replace("BAD", "POOR"),
-            ["> review: BAD · with its answer: write -> POOR · with its answer: write"],
-        ),
+        ("workflow.yaml", SHIP, SHIP.replace("BAD", "POOR"), OTHER_WORD),
         ("stepspec.yaml", PLAN, PLAN.replace("max: 1", "max: 3"), ["write"]),
-        (
-            "playbook.md",
-            BOOK,
-            BOOK.replace('how == "short"', 'how != "long"').replace("Write a word.", "Write one word."),
-            ['> 2 Write: if how == "short": 2/if Write -> if how != "long": 2/if Write', "~ 2/if Write: prompt"],
-        ),
+        ("playbook.md", BOOK, OTHER_IF, OF_IF),
         ("playbook.md", KIND, BRIEF, ["~ 4 Four: prompt\n    -Be kind.\n    +Be brief.\n"]),
         ("playbook.md", KIND, KIND.replace("## STEP 3: Three\n\nMore.\n\n", ""), ["- 3 Three"]),
     ],
@@ -214,13 +189,6 @@ def test_versions_are_compared(suffix: str, old: str, new: str, lines: list[str]
     assert [line for line in lines if line not in out] == [], out
     assert "~ 4" not in out or "Four" in lines[0], "outputs above prompts are no change"
 
-
-def test_a_picture_is_drawn(folder: Path) -> None:
-    drawn = call("graph", "greet.playbook.md", "--format", "mermaid", "-o", "-", cwd=folder)
-    assert (drawn.code, "if how is #34;short#34;" in drawn.out) == (0, True)
-
-
-# --- Scenarios --------------------------------------------------------------------------------------------------------
 
 ENTRIES = "parallel: [{agent: a, prompt: x}, {agent: b, prompt: y}]"
 GATED = SHIP.replace("review\n    prompt: x", f"review\n    human: true\n    check: all\n    {ENTRIES}")
@@ -272,9 +240,6 @@ def test_the_examples_of_specifications_are_right(path: Path) -> None:
     assert (tested.code, "passed" in tested.out + tested.err) == (0, True), tested.out + tested.err
 
 
-# --- Compile and run --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "other", "text"),
     [
@@ -291,15 +256,12 @@ def test_what_is_generated_is_stale_when_another_file_changes(name: str, other: 
     assert (stale.code, "RD512" in stale.err) == (1, True)
 
 
-def test_placeholders_are_given_when_compiling(folder: Path) -> None:
+def test_placeholders_are_given_when_compiling_and_running(folder: Path) -> None:
     words = ("compile", "a.stepspec.yaml", "--to", "dot", "-o", "-", "--var", "output_folder=site=1")
     assert "default site=1" in call(*words, cwd=folder).out
     assert "NAME=VALUE" in call("check", "a.stepspec.yaml", "--var", "output_folder", cwd=folder).err
-
-
-def test_a_run_shows_how_to_go_on_with_the_values_it_was_given(folder: Path) -> None:
-    words = ("--var", "output_folder=out", "a.stepspec.yaml", "--executor", "mkdir -p out; touch out/notes.md")
-    ran = spawn("run", *words, cwd=folder)
+    given = ("--var", "output_folder=out", "a.stepspec.yaml", "--executor", "mkdir -p out; touch out/notes.md")
+    ran = spawn("run", *given, cwd=folder)
     assert (ran.code, "rdc run --var output_folder=out a.stepspec.yaml resume" in ran.err) == (75, True)
 
 
@@ -377,11 +339,10 @@ BODIES = {
 @pytest.mark.parametrize("case", BODIES)
 def test_blank_lines_around_a_removed_directive_become_one(case: str, tmp_path: Path) -> None:
     body, content = BODIES[case]
-    text = f"# A\n\n## STEP 1: B\n\n{body}\n"
-    assert definition(text, tmp_path)["steps"][0]["content"] == content
+    assert definition(f"# A\n\n## STEP 1: B\n\n{body}\n", tmp_path)["steps"][0]["content"] == content
     assert call("fmt", "a.playbook.md", cwd=tmp_path).code in (0, 1)
-    report = call("check", "--format", "json", "a.playbook.md", cwd=tmp_path).out
-    assert json.loads(report)["playbook"]["definition"]["steps"][0]["content"] == content
+    formatted = (tmp_path / "a.playbook.md").read_text(encoding="utf-8")
+    assert definition(formatted, tmp_path)["steps"][0]["content"] == content
 
 
 FLAGGED = """# A
@@ -399,39 +360,30 @@ As you like.
 """
 
 
-@pytest.mark.parametrize(
-    ("values", "output"),
-    [
-        (("short=true", "loud=true"), "One word."),
-        (("short=false", "loud=true"), "IN CAPITALS."),
-        (("loud=false",), "As you like."),
-    ],
-)
 @pytest.mark.parametrize("later", [False, True])
-def test_a_branch_on_a_boolean_input_runs_where_it_is_true(
-    values: tuple[str, ...], output: str, later: bool, tmp_path: Path
-) -> None:
+def test_a_branch_on_a_boolean_input_runs_where_it_is_true(later: bool, tmp_path: Path) -> None:
     head, inputs, steps = FLAGGED.partition("## INPUTS")[0], *FLAGGED.partition("## INPUTS")[2].split("## STEP", 1)
     text = f"{head}## STEP{steps}\n## INPUTS{inputs}" if later else FLAGGED
     (tmp_path / "a.playbook.md").write_text(text, encoding="utf-8")
     made = call("compile", "a.playbook.md", "--to", "python", "-o", "a.py", cwd=tmp_path)
     assert made.code == 0, made.err
     assert made.err.count("note[RD731]") == 2
-    given = [word for value in values for word in ("--input", value)]
-    done = warm.run([sys.executable, "a.py", "run", "--agent", "cat", *given], cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    prompts = "".join(path.read_text() for path in tmp_path.glob(".rdc/**/prompts/*"))
-    texts = ("One word.", "IN CAPITALS.", "As you like.")
-    assert [one for one in texts if one in prompts] == [output]
+    texts = {"One word.": "short=true loud=true", "IN CAPITALS.": "short=false loud=true", "As you like.": "loud=false"}
+    for output, values in texts.items():
+        given = [word for value in values.split() for word in ("--input", value)]
+        done = warm.run([sys.executable, "a.py", "run", "--as", output[0], "--agent", "cat", *given], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        prompts = "".join(path.read_text() for path in tmp_path.glob(f".rdc/*@{output[0]}/**/prompts/*"))
+        assert [one for one in texts if one in prompts] == [output]
 
 
 def test_the_note_shows_what_it_means_strict_accepts_it_and_fmt_keeps_it(tmp_path: Path) -> None:
-    path = tmp_path / "a.playbook.md"
-    path.write_text(FLAGGED, encoding="utf-8")
+    branches = definition(FLAGGED, tmp_path)["steps"][0]["branches"]
+    assert [(one["condition"] or {}).get("value") for one in branches] == ["true", "true", None]
     result = call("check", "--strict", "a.playbook.md", cwd=tmp_path)
     assert (result.code, 'short == "true"' in result.err + result.out) == (0, True)
     call("fmt", "a.playbook.md", cwd=tmp_path)
-    formatted = path.read_text()
+    formatted = (tmp_path / "a.playbook.md").read_text()
     assert "```if short```" in formatted
     assert "```elif loud```" in formatted
     assert call("fmt", "--check", "a.playbook.md", cwd=tmp_path).code == 0
@@ -444,9 +396,3 @@ def test_a_name_that_is_no_boolean_input_is_no_condition(name: str, tmp_path: Pa
     result = call("check", "a.playbook.md", cwd=tmp_path)
     assert result.code == 1
     assert f'write ```if {name} == "text"```' in result.err
-
-
-def test_conditions_see_the_comparison_in_the_report(tmp_path: Path) -> None:
-    branches = definition(FLAGGED, tmp_path)["steps"][0]["branches"]
-    values = [(one["condition"] or {}).get("value") for one in branches]
-    assert values == ["true", "true", None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -40,9 +41,6 @@ def below(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-# --- The project ------------------------------------------------------------------------------------------------------
-
-
 def test_without_arguments_the_project_is_checked_and_formatted(project: Path) -> None:
     for folder in (project, project / "b"):
         assert call("check", cwd=folder).err.endswith("no problems in 3 files\n")
@@ -53,32 +51,35 @@ def test_without_arguments_the_project_is_checked_and_formatted(project: Path) -
     assert {path.read_text() for path in project.rglob("*.runbook.md")} == {GOOD}
 
 
-@pytest.mark.parametrize("marked", ["rdc.toml", ".git", "pyproject.toml"])
-def test_the_project_is_the_nearest_folder_with_a_mark(marked: str, project: Path) -> None:
+def test_the_project_is_the_nearest_folder_with_a_mark_and_git_decides_which_documents_it_has(project: Path) -> None:
     inner = project / "b"
-    if marked == ".git":
-        subprocess.run(["git", "init", "-q", "."], cwd=inner, check=True)
-    else:
-        (inner / marked).write_text("[tool.rdc]\n" if marked == "pyproject.toml" else "")
-    assert call("check", cwd=inner / "deep").err.endswith("no problems in 1 file\n")
-
-
-def test_git_decides_which_documents_a_project_has_and_a_folder_of_none_stands_for_itself(project: Path) -> None:
+    for marked, text in (("rdc.toml", ""), ("pyproject.toml", "[tool.rdc]\n"), (".git", None)):
+        if text is None:
+            subprocess.run(["git", "init", "-q", "."], cwd=inner, check=True)
+        else:
+            (inner / marked).write_text(text)
+        assert call("check", cwd=inner / "deep").err.endswith("no problems in 1 file\n")
+        shutil.rmtree(inner / marked) if text is None else (inner / marked).unlink()
     (project / "rdc.toml").unlink()
-    assert call("check", cwd=project / "a").err.endswith("no problems in 1 file\n")
+    assert call("check", cwd=project / "a").err.endswith("no problems in 1 file\n"), "a folder of no project"
     subprocess.run(["git", "init", "-q", "."], cwd=project, check=True)
     document(project, ".gitignore", "/a/\n")
     document(project, ".hidden/x.runbook.md", UNKNOWN_TARGET)
-    assert call("check", cwd=project / "b").err.endswith("no problems in 2 files\n")
+    assert call("check", cwd=inner).err.endswith("no problems in 2 files\n")
 
 
 @pytest.mark.parametrize("command", ["check", "fmt", "test"])
-def test_a_project_without_documents_is_wrong_use(command: str, tmp_path: Path) -> None:
+def test_a_project_or_folder_without_documents_is_wrong_use(command: str, tmp_path: Path) -> None:
+    endings = (
+        "*.runbook.md or *.playbook.md or PLAYBOOK.md or *.workflow.yaml or *.workflow.yml or *.program.json "
+        "or *.stepspec.yaml or *.stepspec.yml or *.stepspec.json"
+    )
     (tmp_path / "rdc.toml").touch()
-    result = call(command, cwd=tmp_path)
-    assert (result.code, result.out) == (2, "")
-    assert f"the project {tmp_path} has no documents (*.runbook.md or " in result.err
-    assert "; write one, or name a file or folder (see " in result.err
+    for words, place in (((), f"project {tmp_path}"), ((".",), "folder .")):
+        result = call(command, *words, cwd=tmp_path)
+        assert (result.code, result.out) == (2, "")
+        assert f"the {place} has no documents ({endings})" in result.err
+        assert ("; write one, or name a file or folder (see " in result.err) == (not words)
 
 
 def test_scenarios_of_the_project_are_tested_unless_a_document_has_errors(project: Path) -> None:
@@ -97,48 +98,28 @@ def test_scenarios_of_the_project_are_tested_unless_a_document_has_errors(projec
     assert "b/b.runbook.md:9" in result.err
 
 
-# --- Compiling and drawing folders ------------------------------------------------------------------------------------
-
-
-def test_a_folder_is_compiled_beside_its_documents(project: Path) -> None:
+def test_a_folder_is_compiled_or_drawn_beside_its_documents(project: Path) -> None:
     result = call("compile", ".", "--to", "python", cwd=project)
     assert result.err.splitlines() == ["wrote a/x.py", "wrote b/deep/x.py", "wrote x.py"]
     again = call("compile", ".", "--to", "python", "--check", cwd=project)
     assert (again.code, again.err.count("is up to date")) == (0, 3)
+    result = call("graph", "b", "x.runbook.md", cwd=project)
+    assert result.err.splitlines() == ["wrote b/deep/x.svg", "wrote x.svg"]
+    result = call("graph", ".", "--format", "dot", "-o", "pictures/", cwd=project)
+    assert below(project / "pictures") == ["a/x.dot", "b/deep/x.dot", "x.dot"]
 
 
-def test_an_output_folder_keeps_the_folders_of_documents(project: Path) -> None:
-    result = call("compile", ".", "--to", "make", "-o", "out/all/", cwd=project)
-    assert result.code == 0, result.err
-    assert below(project / "out") == ["all/a/x.mk", "all/b/deep/x.mk", "all/x.mk"]
-
-
-def test_folders_count_from_the_one_that_holds_them_all(project: Path) -> None:
-    assert call("compile", "a", "--to", "make", "-o", "one/", cwd=project).code == 0
-    assert below(project / "one") == ["x.mk"]
-    assert call("compile", "a", "b/deep", "--to", "make", "-o", "two/", cwd=project).code == 0
-    assert below(project / "two") == ["a/x.mk", "b/deep/x.mk"]
-
-
-def test_files_and_folders_are_compiled_together(project: Path) -> None:
-    document(project, "y.runbook.md", GOOD)
-    (project / "out").mkdir()
-    result = call("compile", "y.runbook.md", "b", "./b/deep/x.runbook.md", "--to", "make", "-o", "out", cwd=project)
-    assert result.err.splitlines() == ["wrote out/y.mk", "wrote out/deep/x.mk"]
-
-
-def test_workflows_of_github_have_no_folders(project: Path) -> None:
-    """GitHub reads none in folders below `.github/workflows`."""
-    result = call("compile", "a", "--to", "github", "-o", ".github/workflows/", cwd=project)
-    assert result.err == "wrote .github/workflows/x.yml\n"
-    result = call("compile", "a", "b", "--to", "github", "-o", ".github/workflows/", cwd=project)
-    assert "error[RD513]: a/x.runbook.md and b/deep/x.runbook.md would be written to the same file" in result.err
-
-
-def test_a_document_and_what_it_includes_are_both_compiled(tmp_path: Path) -> None:
-    document(tmp_path, "d/whole.runbook.md", "# Whole\n\n## 1. Part\n\n- part.runbook.md\n")
-    document(tmp_path, "d/part.runbook.md", GOOD)
-    assert call("compile", "d", "--to", "python", cwd=tmp_path).err == "wrote d/part.py\nwrote d/whole.py\n"
+def test_an_output_folder_keeps_the_folders_below_the_one_that_holds_them_all(project: Path) -> None:
+    for words, made in (
+        ((".",), ["a/x.mk", "b/deep/x.mk", "x.mk"]),
+        (("a",), ["x.mk"]),
+        (("a", "b/deep"), ["a/x.mk", "b/deep/x.mk"]),
+        (("x.runbook.md", "b", "./b/deep/x.runbook.md"), ["deep/x.mk", "x.mk"]),
+    ):
+        result = call("compile", *words, "--to", "make", "-o", "out/all/", cwd=project)
+        assert result.code == 0, result.err
+        assert below(project / "out") == [f"all/{name}" for name in made]
+        shutil.rmtree(project / "out")
 
 
 def test_nothing_of_a_folder_is_written_if_one_document_has_an_error(project: Path) -> None:
@@ -151,11 +132,22 @@ def test_nothing_of_a_folder_is_written_if_one_document_has_an_error(project: Pa
 
 
 def test_documents_that_become_one_file_are_refused(project: Path) -> None:
+    """GitHub reads no workflows in folders below `.github/workflows`."""
+    workflows = ("--to", "github", "-o", ".github/workflows/")
+    assert call("compile", "a", *workflows, cwd=project).err == "wrote .github/workflows/x.yml\n"
+    result = call("compile", "a", "b", *workflows, cwd=project)
+    assert "error[RD513]: a/x.runbook.md and b/deep/x.runbook.md would be written to the same file" in result.err
+
     document(project, "a/x.playbook.md", "# Play\n\n## STEP 1: Do\n\nDo it.\n")
-    result = call("compile", "a", "--to", "make", "-o", "out/", cwd=project)
-    assert result.code == 1
-    assert "a/x.playbook.md and a/x.runbook.md would be written to the same file out/x.mk" in result.err
+    for more in ((), ("--check",)):
+        result = call("compile", "a", "--to", "make", "-o", "out/", *more, cwd=project)
+        same = "error[RD513]: a/x.playbook.md and a/x.runbook.md would be written to the same file out/x.mk"
+        assert (result.code, same in result.err) == (1, True)
     assert not (project / "out").exists()
+
+    document(project, "d/whole.runbook.md", "# Whole\n\n## 1. Part\n\n- part.runbook.md\n")
+    document(project, "d/part.runbook.md", GOOD)
+    assert call("compile", "d", "--to", "python", cwd=project).err == "wrote d/part.py\nwrote d/whole.py\n"
 
 
 @pytest.mark.parametrize("command", [("compile", "--to", "python"), ("graph",)])
@@ -168,16 +160,5 @@ def test_an_output_that_cannot_take_a_folder_is_wrong_use(command: tuple[str, ..
     file = call(*command, "a", "-o", "x.svg", cwd=project)
     assert file.code == 2
     assert "a is a folder, so the output must be one, too: use -o x.svg/" in file.err
-    assert "the folder empty has no documents" in call(*command, _empty(project), cwd=project).err
-
-
-def _empty(project: Path) -> str:
     (project / "empty").mkdir()
-    return "empty"
-
-
-def test_a_folder_is_drawn(project: Path) -> None:
-    result = call("graph", "b", "x.runbook.md", cwd=project)
-    assert result.err.splitlines() == ["wrote b/deep/x.svg", "wrote x.svg"]
-    result = call("graph", ".", "--format", "dot", "-o", "pictures/", cwd=project)
-    assert below(project / "pictures") == ["a/x.dot", "b/deep/x.dot", "x.dot"]
+    assert "the folder empty has no documents" in call(*command, "empty", cwd=project).err

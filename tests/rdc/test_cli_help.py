@@ -18,20 +18,15 @@ from tests.support.cli import GOOD, ROOT, Result, call, document, environment, s
 pytestmark = pytest.mark.process
 
 
-@pytest.mark.parametrize("word", ["RD201", "rd201", "unknown-target", "Unknown-Target"])
-def test_explain_shows_the_page(word: str, tmp_path: Path) -> None:
+def test_explain_shows_the_page_and_the_list_has_every_code(tmp_path: Path) -> None:
     page = (ROOT / "compiler/diagnostics/explanations/RD201.md").read_text(encoding="utf-8")
-    result = call("explain", word, cwd=tmp_path)
-    assert (result.code, result.out, result.err) == (0, page, "")
-
-
-def test_headings_are_bold_but_not_in_code_and_the_list_has_every_code(tmp_path: Path) -> None:
-    result = spawn("explain", "RD201", cwd=tmp_path, FORCE_COLOR="1")
-    assert result.out.startswith("\x1b[1m#")
-    blocks = result.out.split("~~~~")[1::2]
+    for word in ("RD201", "rd201", "unknown-target", "Unknown-Target"):
+        assert call("explain", word, cwd=tmp_path) == Result(0, page, "")
+    colored = spawn("explain", "RD201", cwd=tmp_path, FORCE_COLOR="1").out
+    assert colored.startswith("\x1b[1m#"), "headings are bold, but not in code"
+    blocks = colored.split("~~~~")[1::2]
     assert any("## " in block for block in blocks)
     assert not any("\x1b" in block for block in blocks)
-
     lines = call("explain", "--list", cwd=tmp_path).out.splitlines()
     assert [line.split()[:3] for line in lines] == [[code, known.severity, known.name] for code, known in CODES.items()]
 
@@ -79,88 +74,62 @@ echo "${COMPREPLY[@]}"
     assert (done.stdout, done.stderr) == ("python\n", "")
 
 
-def test_each_shell_has_a_script(tmp_path: Path) -> None:
-    for shell in ("bash", "zsh", "fish"):
-        result = call("completion", shell, cwd=tmp_path)
-        assert (result.code, f"{shell}_complete" in result.out) == (0, True)
-
-
 WRONG = {"COMP_WORDS": "rdc '", "COMP_CWORD": "one"}  # which for fish is what is being typed
 
 
-@pytest.mark.parametrize(
-    ("instruction", "given"),
-    [
-        *(
-            (f"{shell}_complete", given)
-            for shell in ("bash", "zsh", "fish")
-            for given in ({}, {"COMP_WORDS": "rdc ch"})
-        ),
-        *((instruction, WRONG) for instruction in ("bash_complete", "zsh_complete", "bash_nothing", "nonsense")),
-    ],
-)
-def test_a_completion_that_is_called_wrongly_says_nothing(
-    tmp_path: Path, instruction: str, given: dict[str, str], monkeypatch: pytest.MonkeyPatch
+def test_each_shell_has_a_script_and_a_wrong_call_of_it_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in {"_RDC_COMPLETE": instruction, **given}.items():
-        monkeypatch.setenv(name, value)
-    result = call(cwd=tmp_path)
-    assert (result.code, result.out, result.err) == (1, "", "")
+    calls = [(instruction, WRONG) for instruction in ("bash_complete", "zsh_complete", "bash_nothing", "nonsense")]
+    for shell in ("bash", "zsh", "fish"):
+        result = call("completion", shell, cwd=tmp_path)
+        assert (result.code, f"{shell}_complete" in result.out) == (0, True)
+        calls += [(f"{shell}_complete", {}), (f"{shell}_complete", {"COMP_WORDS": "rdc ch"})]
+    for instruction, given in calls:
+        with monkeypatch.context() as called:
+            for name, value in {"_RDC_COMPLETE": instruction, **given}.items():
+                called.setenv(name, value)
+            assert call(cwd=tmp_path) == Result(1, "", ""), (instruction, given)
 
 
-# --- `rdc runtime`: the texts that a security team approves once per release ------------------------------------------
-
-
-def program(folder: Path) -> Path:
-    document(folder, "deploy.runbook.md", GOOD)
-    assert call("compile", "deploy.runbook.md", "--to", "python", cwd=folder).code == 0
-    return folder / "deploy.py"
-
-
-def test_prints_the_bytes_of_programs(tmp_path: Path) -> None:
+def test_prints_the_bytes_of_programs_and_their_hashes(tmp_path: Path) -> None:
     result = call("runtime", "commands", cwd=tmp_path)
     assert result.code == 0
     above, line, below = result.out.partition("# END RUNTIME\n")
     assert above.splitlines()[1].endswith("for its programs: edition commands.")
-    text = program(tmp_path).read_text(encoding="utf-8")
-    assert text.count(f"\n\n{above}{line}\n\ndef runbook(") == text.count(below) == 1
-
-
-def test_hashes_are_those_of_the_printed_texts(tmp_path: Path) -> None:
-    lines = call("runtime", "--sha256", cwd=tmp_path).out.splitlines()
-    printed = {
-        name: call("runtime", name, cwd=tmp_path).out.encode() for name in (*EDITIONS, *CALLERS, "publish", "make-loop")
-    }
-    assert lines == [f"{hashlib.sha256(text).hexdigest()}  {name}" for name, text in printed.items()]
-
-
-def test_program_names_edition_and_hash_in_one_line(tmp_path: Path) -> None:
-    digest = hashlib.sha256(call("runtime", "commands", cwd=tmp_path).out.encode()).hexdigest()
-    assert f", edition commands (sha256 {digest}).\n" in program(tmp_path).read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("kind", ["program", "saved"])
-def test_diff_shows_what_changed(kind: str, tmp_path: Path) -> None:
-    old = program(tmp_path)
-    if kind == "saved":
-        old.write_text(call("runtime", "commands", cwd=tmp_path).out, encoding="utf-8")
-    assert call("runtime", "commands", "--diff", old.name, cwd=tmp_path) == Result(0, "", "")
-    old.write_text(old.read_text(encoding="utf-8").replace("import errno\n", "import evil\n"), encoding="utf-8")
-    changed = call("runtime", "commands", "--diff", old.name, cwd=tmp_path)
-    assert changed.code == 1
-    assert [line for line in changed.out.splitlines()[2:] if line[0] in "+-"] == ["-import evil", "+import errno"]
-
-
-@pytest.mark.parametrize("name", ["values", "dbos-values"])
-def test_diff_knows_both_parts_of_a_worker(name: str, tmp_path: Path) -> None:
     document(tmp_path, "deploy.runbook.md", GOOD)
-    assert call("compile", "deploy.runbook.md", "--to", "dbos", cwd=tmp_path).code == 0
-    old = tmp_path / "deploy_worker.py"
-    assert call("runtime", name, "--diff", old.name, cwd=tmp_path) == Result(0, "", "")
-    text = old.read_text(encoding="utf-8")
-    line = {"values": "import errno\n", "dbos-values": "import socket\n"}[name]
-    old.write_text(text.replace(line, "", 1), encoding="utf-8")
-    assert call("runtime", name, "--diff", old.name, cwd=tmp_path).code == 1
+    assert call("compile", "deploy.runbook.md", "--to", "python", cwd=tmp_path).code == 0
+    text = (tmp_path / "deploy.py").read_text(encoding="utf-8")
+    assert text.count(f"\n\n{above}{line}\n\ndef runbook(") == text.count(below) == 1
+    names = (*EDITIONS, *CALLERS, "publish", "make-loop")
+    printed = {name: call("runtime", name, cwd=tmp_path).out.encode() for name in names}
+    hashes = {name: hashlib.sha256(one).hexdigest() for name, one in printed.items()}
+    assert f", edition commands (sha256 {hashes['commands']}).\n" in text
+    lines = call("runtime", "--sha256", cwd=tmp_path).out.splitlines()
+    assert lines == [f"{digest}  {name}" for name, digest in hashes.items()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "line"),
+    [
+        ("deploy.py", "commands", "import errno\n"),
+        ("saved", "commands", "import errno\n"),
+        ("deploy_worker.py", "values", "import errno\n"),
+        ("deploy_worker.py", "dbos-values", "import socket\n"),
+    ],
+)
+def test_diff_shows_what_changed(kind: str, name: str, line: str, tmp_path: Path) -> None:
+    document(tmp_path, "deploy.runbook.md", GOOD)
+    target = "dbos" if "worker" in kind else "python"
+    assert call("compile", "deploy.runbook.md", "--to", target, cwd=tmp_path).code == 0
+    old = tmp_path / kind
+    if kind == "saved":
+        old.write_text(call("runtime", name, cwd=tmp_path).out, encoding="utf-8")
+    assert call("runtime", name, "--diff", kind, cwd=tmp_path) == Result(0, "", "")
+    old.write_text(old.read_text(encoding="utf-8").replace(line, "import evil\n", 1), encoding="utf-8")
+    changed = call("runtime", name, "--diff", kind, cwd=tmp_path)
+    assert changed.code == 1
+    assert [one for one in changed.out.splitlines()[2:] if one[0] in "+-"] == ["-import evil", f"+{line.strip()}"]
 
 
 @pytest.mark.parametrize(

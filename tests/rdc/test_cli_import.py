@@ -31,6 +31,7 @@ systemctl restart shop
 """
 PROSE = "# About\n\nText only.\n"
 JUST_ENOUGH = "# Look\n\n```bash\ndate\n```\n"
+OWN = "# Own\n\n## 1. Look\n\n```bash\ndate\n```\n"
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def run(folder: Path, *words: str) -> Result:
     return call("import", *words, cwd=folder)
 
 
-def test_a_draft_is_beside_its_page_and_valid(page: Path) -> None:
+def test_a_draft_is_beside_its_page_and_valid_and_strictly_so_without_its_marks(page: Path) -> None:
     done = run(page.parent, page.name)
     assert (done.code, done.out) == (0, "")
     assert done.err.splitlines() == [
@@ -56,14 +57,9 @@ def test_a_draft_is_beside_its_page_and_valid(page: Path) -> None:
     ]
     assert call("check", "restart.runbook.md", cwd=page.parent).code == 0
     assert call("fmt", "--check", "restart.runbook.md", cwd=page.parent).code == 0
-
-
-def test_strict_accepts_the_draft_only_after_its_marks_are_deleted(page: Path) -> None:
-    run(page.parent, page.name)
     draft = page.with_name("restart.runbook.md")
     checked = call("check", "--strict", draft.name, cwd=page.parent)
-    assert checked.code == 1
-    assert "RD059" in checked.err
+    assert (checked.code, "RD059" in checked.err) == (1, True)
     lines = draft.read_text(encoding="utf-8").splitlines(keepends=True)
     draft.write_text("".join(line for line in lines if "check this" not in line), encoding="utf-8")
     assert call("check", "--strict", draft.name, cwd=page.parent).code == 0
@@ -73,15 +69,11 @@ def test_a_draft_is_never_overwritten(page: Path) -> None:
     draft = page.with_name("restart.runbook.md")
     draft.write_text("mine", encoding="utf-8")
     done = run(page.parent, page.name)
-    assert done.code == 2
-    assert "restart.runbook.md exists" in done.err
-    assert "-o" in done.err
+    assert (done.code, "restart.runbook.md exists" in done.err, "-o" in done.err) == (2, True, True)
     assert draft.read_text(encoding="utf-8") == "mine"
     assert run(page.parent, page.name, "-o", "other.runbook.md").code == 0
-
-
-def test_a_broken_link_at_the_place_of_a_draft_is_not_overwritten(page: Path) -> None:
-    page.with_name("restart.runbook.md").symlink_to("nowhere")
+    draft.unlink()
+    draft.symlink_to("nowhere")
     assert run(page.parent, page.name).code == 2
     assert not page.with_name("nowhere").exists()
 
@@ -90,9 +82,12 @@ def test_the_same_page_gives_the_same_draft(page: Path) -> None:
     one, other = (run(page.parent, page.name, "-o", "-") for _ in range(2))
     assert one.out == other.out
     assert run(page.parent, page.name, "-o", "a/").code == 0
-    assert (page.parent / "a/restart.runbook.md").read_text(encoding="utf-8") == one.out.replace(
-        "from restart.md", "from ../restart.md"
-    )
+    draft = (page.parent / "a/restart.runbook.md").read_text(encoding="utf-8")
+    assert draft == one.out.replace("from restart.md", "from ../restart.md")
+    for text in (PAGE.replace("\n", "\r\n"), "\ufeff" + PAGE):
+        page.write_bytes(text.encode())
+        again = run(page.parent, page.name, "-o", "-")
+        assert (again.code, again.out.split("-->", 1)[1]) == (0, one.out.split("-->", 1)[1])
 
 
 def test_check_compares_the_page_with_the_draft(page: Path) -> None:
@@ -108,11 +103,11 @@ def test_check_compares_the_page_with_the_draft(page: Path) -> None:
     assert run(page.parent, "--check", "nope.runbook.md").code == 2
 
 
-def test_check_needs_a_draft_that_names_its_page(tmp_path: Path) -> None:
-    (tmp_path / "own.runbook.md").write_text("# Own\n\n## 1. Look\n\n```bash\ndate\n```\n", encoding="utf-8")
-    done = run(tmp_path, "--check", "own.runbook.md")
-    assert done.code == 2
-    assert "doesn't name the page" in done.err
+def test_a_document_of_rdc_is_neither_a_page_nor_a_draft(tmp_path: Path) -> None:
+    (tmp_path / "own.runbook.md").write_text(OWN, encoding="utf-8")
+    for words, message in ((("own.runbook.md",), "already"), (("--check", "own.runbook.md"), "doesn't name the page")):
+        done = run(tmp_path, *words)
+        assert (done.code, message in done.err) == (2, True)
 
 
 def test_a_folder_gives_a_draft_for_each_page_with_a_procedure(tmp_path: Path) -> None:
@@ -120,7 +115,7 @@ def test_a_folder_gives_a_draft_for_each_page_with_a_procedure(tmp_path: Path) -
         (tmp_path / "wiki" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "wiki" / name).write_text(JUST_ENOUGH, encoding="utf-8")
     (tmp_path / "wiki/about.md").write_text(PROSE, encoding="utf-8")
-    (tmp_path / "wiki/own.runbook.md").write_text("# Own\n\n## 1. Look\n\n```bash\ndate\n```\n", encoding="utf-8")
+    (tmp_path / "wiki/own.runbook.md").write_text(OWN, encoding="utf-8")
     done = run(tmp_path, "wiki", "-o", "drafts/")
     assert done.code == 0
     written = sorted(path.relative_to(tmp_path / "drafts").as_posix() for path in (tmp_path / "drafts").rglob("*.md"))
@@ -129,37 +124,21 @@ def test_a_folder_gives_a_draft_for_each_page_with_a_procedure(tmp_path: Path) -
 
 
 def test_a_folder_writes_all_drafts_or_none(tmp_path: Path) -> None:
-    for name in ("a.md", "b.md"):
+    for name in ("one/a.md", "one/b.md", "one/b.runbook.md", "two/a.md", "two/a.markdown"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(JUST_ENOUGH, encoding="utf-8")
-    (tmp_path / "b.runbook.md").write_text("mine", encoding="utf-8")
-    assert run(tmp_path, ".").code == 2
-    assert not (tmp_path / "a.runbook.md").exists()
-
-
-def test_a_document_of_rdc_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "own.runbook.md").write_text("# Own\n\n## 1. Look\n\n```bash\ndate\n```\n", encoding="utf-8")
-    done = run(tmp_path, "own.runbook.md")
-    assert done.code == 2
-    assert "already" in done.err
-
-
-def test_two_pages_with_the_same_draft_are_refused(tmp_path: Path) -> None:
-    for name in ("a.md", "a.markdown"):
-        (tmp_path / name).write_text(JUST_ENOUGH, encoding="utf-8")
-    done = run(tmp_path, ".")
-    assert done.code == 2
-    assert "would both become" in done.err
+    assert run(tmp_path, "one").code == 2
+    assert not (tmp_path / "one/a.runbook.md").exists()
+    done = run(tmp_path, "two")
+    assert (done.code, "would both become" in done.err) == (2, True)
 
 
 def test_no_procedure_is_exit_code_1_and_a_refusal_is_2(tmp_path: Path) -> None:
     (tmp_path / "about.md").write_text(PROSE, encoding="utf-8")
     (tmp_path / "run.sh").write_text("date\n", encoding="utf-8")
-    assert run(tmp_path, "about.md").code == 1
-    assert run(tmp_path, ".").code == 1
+    assert run(tmp_path, "about.md").code == run(tmp_path, ".").code == 1
     done = run(tmp_path, "run.sh")
-    assert done.code == 2
-    assert "not a script" in done.err
-    assert "convert" in done.err
+    assert (done.code, "not a script" in done.err, "convert" in done.err) == (2, True, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["about.md", "run.sh"]
 
 
@@ -174,42 +153,17 @@ def test_no_procedure_is_exit_code_1_and_a_refusal_is_2(tmp_path: Path) -> None:
 def test_a_file_that_is_no_text_is_refused_with_its_line(data: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(data)
     done = run(tmp_path, "a.md")
-    assert done.code == 2
-    assert message in done.err
-    assert not (tmp_path / "a.runbook.md").exists()
+    assert (done.code, message in done.err, (tmp_path / "a.runbook.md").exists()) == (2, True, False)
 
 
-def test_line_ends_and_a_byte_order_mark_of_the_page_do_not_matter(tmp_path: Path) -> None:
-    for name, data in (("a", PAGE), ("b", PAGE.replace("\n", "\r\n")), ("c", "\ufeff" + PAGE)):
-        (tmp_path / f"{name}.md").write_bytes(data.encode())
-        assert run(tmp_path, f"{name}.md").code == 0
-    texts = [(tmp_path / f"{name}.runbook.md").read_text(encoding="utf-8") for name in "abc"]
-    assert len({text.split("-->", 1)[1] for text in texts}) == 1
-
-
-def test_a_large_page_is_read_in_seconds(tmp_path: Path) -> None:
-    text = "# Large\n\n" + "".join(
-        f"## Part {n}\n\nIf it is {n}, do:\n\n```bash\necho {n}\n```\n\n" for n in range(500)
-    )
-    (tmp_path / "a.md").write_text(text, encoding="utf-8")
-    done = run(tmp_path, "a.md")
-    assert done.code == 0
-    assert "500 commands to run" in done.err
-
-
-def test_a_skill_is_named_by_its_frontmatter(tmp_path: Path) -> None:
-    (tmp_path / "SKILL.md").write_text(f"---\nname: tidy up\ndescription: Tidy\n---\n{JUST_ENOUGH}", encoding="utf-8")
-    assert run(tmp_path, "SKILL.md").code == 0
-    assert (tmp_path / "tidy-up.runbook.md").exists()
-
-
-@pytest.mark.parametrize("name", ["../../x", "/etc/x", "a/b", "x\\u0000", "-->", ".git"])
+@pytest.mark.parametrize("name", ["tidy up", "../../x", "/etc/x", "a/b", "x\\u0000", "-->", ".git"])
 def test_the_name_of_a_skill_stays_in_its_folder(name: str, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     text = f"---\nname: '{name}'\ndescription: Tidy\n---\n{JUST_ENOUGH}"
     (tmp_path / "in/SKILL.md").write_text(text, encoding="utf-8")
     assert run(tmp_path, "in/SKILL.md").code == 0
-    assert len(list((tmp_path / "in").glob("*.runbook.md"))) == 1
+    (draft,) = (tmp_path / "in").glob("*.runbook.md")
+    assert draft.name == "tidy-up.runbook.md" or name != "tidy up"
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
@@ -219,14 +173,6 @@ def test_the_name_of_a_page_stays_in_its_comment(name: str, tmp_path: Path) -> N
     assert run(tmp_path, f"./{name}", "-o", "draft.runbook.md").code == 0
     assert run(tmp_path, "--check", "draft.runbook.md").code == 0
     assert call("check", "--strict", "draft.runbook.md", cwd=tmp_path).code == 0
-
-
-def test_standard_input_becomes_standard_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(JUST_ENOUGH.encode())))
-    done = run(tmp_path, "-")
-    assert done.code == 0
-    assert done.out.startswith("---\nrdc:\n")
-    assert "imported from" not in done.out
 
 
 def test_the_report_is_json_with_a_schema(page: Path) -> None:
@@ -252,16 +198,20 @@ def test_the_report_is_json_with_a_schema(page: Path) -> None:
 def test_options_that_exclude_each_other(words: tuple[str, ...], message: str, page: Path) -> None:
     (page.parent / "empty").mkdir()
     done = run(page.parent, *words)
-    assert done.code == 2
-    assert message in done.err
+    assert (done.code, message in done.err) == (2, True)
     assert not page.with_name("restart.runbook.md").exists()
 
 
-def test_inputs_are_words_of_the_page(tmp_path: Path) -> None:
+def test_inputs_are_words_of_the_page_which_may_be_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a.md").write_text("# A\n\n```bash\nping -c 1 node-a\n```\n", encoding="utf-8")
     done = run(tmp_path, "a.md", "-o", "-", "--inputs", "node-a, other")
     assert 'ping -c 1 "$NODE_A"' in done.out
     assert "NODE_A:\n      description: node-a\n" in done.out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(JUST_ENOUGH.encode())))
+    done = run(tmp_path, "-")
+    assert (done.code, done.out[:9], "imported from" in done.out) == (0, "---\nrdc:\n", False)
 
 
 def test_a_draft_that_would_lack_a_code_line_is_refused(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:

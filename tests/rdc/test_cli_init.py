@@ -56,28 +56,35 @@ def test_a_new_project_is_current_at_once(kind: str, target: str, repository: Pa
 def test_the_linters_of_workflows_find_nothing(repository: Path) -> None:
     init(repository, "--source", "https://example.org/rundown_compiler-0.1.0-py3-none-any.whl")
     assert findings(sorted((repository / ".github" / "workflows").iterdir())) == []
-    workflow = yaml.safe_load((repository / CHECK).read_text(encoding="utf-8"))
-    assert workflow["permissions"] == {}
-    assert workflow["jobs"]["check"]["permissions"] == {"contents": "read"}
-    assert yaml.safe_load((repository / HOOKS).read_text(encoding="utf-8"))["repos"][0]["hooks"][0]["id"] == "rdc-build"
-
-
-def test_dependabot_keeps_away_from_generated_workflows(repository: Path) -> None:
-    init(repository)
-    (update,) = yaml.safe_load((repository / DEPENDABOT).read_text(encoding="utf-8"))["updates"]
+    made = {
+        path: yaml.safe_load((repository / path).read_text(encoding="utf-8")) for path in (CHECK, HOOKS, DEPENDABOT)
+    }
+    assert made[CHECK]["permissions"] == {}
+    assert made[CHECK]["jobs"]["check"]["permissions"] == {"contents": "read"}
+    assert made[HOOKS]["repos"][0]["hooks"][0]["id"] == "rdc-build"
+    (update,) = made[DEPENDABOT]["updates"]
     assert (update["package-ecosystem"], update["directory"]) == ("github-actions", "/")
     assert update["exclude-paths"] == [".github/workflows/conflict-markers.yml"], "a pattern without a leading slash"
 
 
-def test_documents_that_are_there_are_built(repository: Path) -> None:
+def test_documents_that_are_there_are_built_by_rules_that_are_there(repository: Path) -> None:
     for name in ("one", "two"):
         document(repository, f"docs/{name}.runbook.md", GOOD)
     done = init(repository)
     assert done.code == 0, done.err
     assert "conflict-markers" not in done.err
-    assert {".github/workflows/one.yml", ".github/workflows/two.yml"} <= set(files(repository))
+    made = [".github/workflows/one.yml", ".github/workflows/two.yml"]
+    assert {*made} <= set(files(repository))
     excluded = yaml.safe_load((repository / DEPENDABOT).read_text(encoding="utf-8"))["updates"][0]["exclude-paths"]
-    assert excluded == [".github/workflows/one.yml", ".github/workflows/two.yml"]
+    assert excluded == made
+    for name in (*files(repository), *made):
+        (repository / name).unlink(missing_ok=True)
+    document(repository, "rdc.toml", '[[build]]\nsource = "docs/*.runbook.md"\nto = "python"\n')
+    document(repository, "docs/one.runbook.md", GOOD)
+    done = init(repository)
+    assert done.code == 0, done.err
+    assert {"docs/one.py", "rdc.lock"} <= set(files(repository))
+    assert DEPENDABOT not in files(repository)
 
 
 def test_files_that_are_there_stay_and_lack_what_is_said(repository: Path) -> None:
@@ -126,34 +133,19 @@ def test_a_configuration_without_builds_gets_lines_to_add(path: str, text: str, 
     assert call("build", "--check", "--strict", cwd=repository).code == 0
 
 
-def test_rules_that_are_there_decide_what_is_built(repository: Path) -> None:
-    document(repository, "rdc.toml", '[[build]]\nsource = "docs/*.runbook.md"\nto = "python"\n')
-    document(repository, "docs/one.runbook.md", GOOD)
-    done = init(repository)
-    assert done.code == 0, done.err
-    assert {"docs/one.py", "rdc.lock"} <= set(files(repository))
-    assert DEPENDABOT not in files(repository)
-
-
-def test_nothing_is_written_where_a_folder_cannot_be_made(repository: Path) -> None:
-    document(repository, ".github", "a file\n")
+def test_nothing_is_written_where_a_folder_cannot_be_made(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = document(repository, ".github", "a file\n")
     done = init(repository)
     assert (done.code, set(files(repository))) == (1, {".github"})
     assert done.err == "rdc: cannot start a project: .github/workflows/rdc.yml: File exists\n"
-
-
-def test_nothing_is_written_through_a_link_out_of_the_project(
-    repository: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
     outside = tmp_path_factory.mktemp("outside")
-    (repository / ".github").symlink_to(outside)
-    result = init(repository)
-    assert result.code == 1
-    assert "leads out of the project through a link" in result.err
+    place.unlink()
+    place.symlink_to(outside)
+    done = init(repository)
+    assert (done.code, "leads out of the project through a link" in done.err) == (1, True)
     assert (list(outside.iterdir()), files(repository)) == ([], {})
-
-
-def test_a_folder_within_a_project_is_refused(repository: Path) -> None:
     within = init(repository, "sub")
     assert (within.code, "sub is inside the project" in within.err) == (2, True)
     assert not (repository / "sub").exists()
@@ -162,33 +154,25 @@ def test_a_folder_within_a_project_is_refused(repository: Path) -> None:
 def test_a_build_that_fails_says_why(repository: Path) -> None:
     document(repository, "bad.runbook.md", "# Bad\n\n## 1. Step\n\n- PASS: GOTO 9\n")
     done = init(repository)
-    assert (done.code, "error[RD201]" in done.err) == (1, True)
-    assert "wrote rdc.toml\n" in done.err
-
-
-@pytest.mark.parametrize("command", ["build", "check"])
-def test_another_version_is_refused(command: str, repository: Path) -> None:
-    init(repository)
+    assert (done.code, "error[RD201]" in done.err, "wrote rdc.toml\n" in done.err) == (1, True, True)
+    document(repository, "bad.runbook.md", GOOD)
     text = (repository / "rdc.toml").read_text(encoding="utf-8")
     document(repository, "rdc.toml", text.replace(f"=={__version__}", "==0.0.9"))
-    words = ["build", "--check"] if command == "build" else ["check", "."]
-    done = call(*words, cwd=repository)
-    assert (done.code, "error[RD542]" in done.err) == (1, True)
+    for words in (("build", "--check"), ("check", ".")):
+        done = call(*words, cwd=repository)
+        assert (done.code, "error[RD542]" in done.err) == (1, True), "of another version"
 
 
 def test_pages_become_the_first_documents(repository: Path) -> None:
-    (repository / "wiki").mkdir()
-    (repository / "wiki/look.md").write_text("# Look\n\n```bash\ndate\n```\n", encoding="utf-8")
-    (repository / "wiki/tidy.md").write_text("# Tidy\n\n```bash\nls <folder>\n```\n", encoding="utf-8")
+    document(repository, "wiki/look.md", "# Look\n\n```bash\ndate\n```\n")
+    document(repository, "wiki/tidy.md", "# Tidy\n\n```bash\nls <folder>\n```\n")
     done = init(repository, "--from", "wiki/look.md", "--from", "wiki/tidy.md")
     assert done.code == 0, done.err
-    assert {path for path in files(repository) if path.startswith("runbooks/")} == {
-        "runbooks/look.runbook.md",
-        "runbooks/tidy.runbook.md",
-    }
-    assert "next: rdc check --strict runbooks/look.runbook.md" in done.err
+    drafts = [f"runbooks/{name}.runbook.md" for name in ("look", "tidy")]
+    assert sorted(path for path in files(repository) if path.startswith("runbooks/")) == drafts
+    assert f"next: rdc check --strict {drafts[0]}" in done.err
     assert call("build", "--check", cwd=repository).code == 0
-    assert call("import", "--check", "runbooks/tidy.runbook.md", cwd=repository).code == 0
+    assert call("import", "--check", drafts[1], cwd=repository).code == 0
 
 
 def test_a_page_that_becomes_no_document_starts_no_project(repository: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -17,39 +16,23 @@ from tests.support.process import Screen
 pytestmark = pytest.mark.process
 
 RUNBOOK = """# Deploy
-
 ## 1. Is it up?
-
 - YES: CONTINUE
 - NO: STOP
-
 ## 2. Tell the team
-
 Say it.
 """
 PLAYBOOK = """# Notes
-
 Take notes.
-
 ## STEP 1: Choose
-
 @elicit(select, "Which?", "red", "blue") → COLOR
-
 ## STEP 2: Note
-
 @elicit(input, "What?") → NOTE
 """
 WORKFLOW = """name: launch
 steps:
-  - name: build
-    agent: builder
-    prompt: Build it.
-    next: release
-  - name: release
-    human: true
-    agent: publisher
-    prompt: Release it.
-    end: true
+  - {name: build, agent: builder, prompt: Build it., next: release}
+  - {name: release, human: true, agent: publisher, prompt: Release it., end: true}
 """
 SPECIFICATION = """workflow: {module: m, workflow: plan, phase: Build}
 step_specs:
@@ -83,8 +66,7 @@ def project(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("file", FORMATS)
 def test_terminal_of_each_format_takes_answers(tmp_path: Path, file: str) -> None:
     document(tmp_path, file)
-    words = [sys.executable, "-m", "rdc", "run", file]
-    terminal = Screen(words, tmp_path, {**environment(), "TERM": "xterm"})
+    terminal = at_a_terminal(tmp_path, "-m", "rdc", "run", file)
     for step, reply in FORMATS[file]:
         terminal.expect(r"\] $|: $|Ctrl-D\n")
         facts = json.loads(spawn("run", file, "status", "--json", cwd=tmp_path).out)
@@ -98,20 +80,8 @@ def test_terminal_of_each_format_takes_answers(tmp_path: Path, file: str) -> Non
     assert "\x1b[2J" not in terminal.seen
 
 
-def test_words_without_a_file_take_the_only_run_that_fits(project: Path) -> None:
-    inner = project / "inner"
-    inner.mkdir()
-    answered = spawn("answer", "1", "yes", cwd=inner)
-    assert (answered.code, answered.err.splitlines()[0]) == (0, "rdc: rdc run ../deploy.runbook.md answer 1 yes")
-    assert spawn("goto", "1", "--note", "again", cwd=project).code == 0
-    assert spawn("resume", "deploy.runbook.md", cwd=project).code == 75
-    assert spawn("answer", "deploy.runbook.md", "1", "no", "--resume", cwd=project).code == 1
-    assert " STOP " in spawn("history", "deploy.runbook.md", cwd=project).out
-    refused = spawn("answer", "1", "yes", cwd=project)
-    assert (refused.code, refused.err.splitlines()[-1]) == (
-        2,
-        "rdc: error: no run here fits answer; the commands above continue them",
-    )
+def at_a_terminal(folder: Path, *words: str) -> Screen:
+    return Screen([sys.executable, *words], folder, {**environment(), "TERM": "xterm"})
 
 
 def test_several_runs_are_listed(project: Path) -> None:
@@ -148,8 +118,7 @@ def test_run_that_was_started_elsewhere_is_found(tmp_path: Path) -> None:
 
 
 def test_status_of_all_runs_shows_who_has_one(project: Path) -> None:
-    words = [sys.executable, "-m", "rdc", "resume"]
-    terminal = Screen(words, project, {**environment(), "TERM": "xterm"})
+    terminal = at_a_terminal(project, "-m", "rdc", "resume")
     terminal.expect(r"\[yes/no\] ")
     [run] = json.loads(spawn("status", "--json", cwd=project).out)["runs"]
     assert run["holder"].startswith("pid ")
@@ -164,15 +133,19 @@ def test_tab_key_completes_the_words_of_a_run(project: Path) -> None:
     def offered(*words: str) -> str:
         return " ".join(completions(project, "rdc", *words)).replace("plain,", "")
 
-    assert {"answer", "resume", "goto", "status"} <= {*offered("run", "deploy.runbook.md", "").split()}
-    assert offered("run", "deploy.runbook.md", "answer", "") == "1"
-    assert offered("run", "deploy.runbook.md", "answer", "1", "") == "no yes"
-    assert offered("answer", "deploy.runbook.md", "1", "y") == "yes"
-    assert offered("goto", "deploy.runbook.md", "") == "1 2"
-    assert offered("run", "deploy.runbook.md", "answer", "1", "yes", "--re") == "--resume"
-    assert offered("run", "deploy.runbook.md", "resume", "--assume", "p") == "pass"
-    assert offered("run", "deploy.runbook.md", "--answers", "a") == "file,a"
-    assert offered("run", "missing.md", "") == ""
+    name = "deploy.runbook.md"
+    assert {"answer", "resume", "goto", "status"} <= {*offered("run", name, "").split()}
+    for words, output in (
+        (("run", name, "answer", ""), "1"),
+        (("run", name, "answer", "1", ""), "no yes"),
+        (("answer", name, "1", "y"), "yes"),
+        (("goto", name, ""), "1 2"),
+        (("run", name, "answer", "1", "yes", "--re"), "--resume"),
+        (("run", name, "resume", "--assume", "p"), "pass"),
+        (("run", name, "--answers", "a"), "file,a"),
+        (("run", "missing.md", ""), ""),
+    ):
+        assert offered(*words) == output
 
 
 def test_program_with_only_commands_shows_who_has_the_run(tmp_path: Path) -> None:
@@ -185,7 +158,7 @@ def test_program_with_only_commands_shows_who_has_the_run(tmp_path: Path) -> Non
         done = warm.run([sys.executable, program, *words], cwd=tmp_path, env=environment())
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
-    terminal = Screen([sys.executable, str(program), "run"], tmp_path, {**environment(), "TERM": "xterm"})
+    terminal = at_a_terminal(tmp_path, str(program), "run")
     terminal.expect(r"\[yes/no\] ")
     facts = json.loads(called("status", "--json")[1])
     assert (facts["state"], facts["next"]) == ("waiting", [])
@@ -212,35 +185,39 @@ def test_a_run_goes_on_from_another_folder_and_its_document_may_have_any_name(tm
     assert spawn("resume", "deploy.md", cwd=inner).code == 0
 
 
-def test_a_reply_alone_is_for_the_only_step_that_waits(project: Path) -> None:
-    answered = spawn("answer", "y", cwd=project)
-    assert (answered.code, answered.err.splitlines()[0]) == (0, "rdc: rdc run deploy.runbook.md answer 1 y")
+def test_words_without_a_file_take_the_only_run_that_fits(project: Path) -> None:
+    inner = project / "inner"
+    inner.mkdir()
+    answered = spawn("answer", "y", cwd=inner)
+    assert (answered.code, answered.err.splitlines()[0]) == (0, "rdc: rdc run ../deploy.runbook.md answer 1 y")
+    assert spawn("goto", "1", "--note", "again", cwd=project).code == 0
+    answered = spawn("answer", "1", "yes", cwd=inner)
+    assert (answered.code, answered.err.splitlines()[0]) == (0, "rdc: rdc run ../deploy.runbook.md answer 1 yes")
+    assert spawn("goto", "1", "--note", "again", cwd=project).code == 0
+    assert spawn("resume", "deploy.runbook.md", cwd=project).code == 75
+    assert spawn("answer", "deploy.runbook.md", "1", "no", "--resume", cwd=project).code == 1
+    assert " STOP " in spawn("history", "deploy.runbook.md", cwd=project).out
+    refused = spawn("answer", "1", "yes", cwd=project)
+    assert (refused.code, refused.err.splitlines()[-1]) == (2, f"rdc: error: {NO_RUN}")
 
 
-def test_a_run_refuses_settings_that_it_would_ignore(tmp_path: Path) -> None:
+def test_a_run_refuses_settings_that_it_would_ignore_and_reports_values_that_people_gave(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text('---\nrdc: {stepz: {"1": {timeout: 3s}}}\n---\n' + FAILS)
     refused = spawn("run", "a.runbook.md", cwd=tmp_path)
     assert (refused.code, "did you mean `steps`?" in refused.err) == (2, True), refused.err
-
-
-def test_the_report_has_values_that_people_gave(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text('---\nrdc: {steps: {"1": {asks: TICKET}}}\n---\n# A\n\n## 1. Which?\n')
     assert spawn("run", "a.runbook.md", cwd=tmp_path).code == 75
     assert spawn("answer", "1", "OPS-7", cwd=tmp_path).code == 0
     assert ": 1 Which? **PASS: OPS-7** after " in spawn("report", cwd=tmp_path).out
 
 
-@pytest.mark.parametrize("name", ["deploy.runbook.md", "notes.playbook.md"])
-def test_an_agent_answers_and_moves_no_run(tmp_path: Path, name: str) -> None:
-    text = RUNBOOK if name == "deploy.runbook.md" else re.sub(" → .*", "", PLAYBOOK)  # questions, not prompts
-    (tmp_path / name).write_text(text, encoding="utf-8")
-    assert spawn("run", name, cwd=tmp_path).code == 75
-    journal = next(tmp_path.glob(".rdc/*/journal"))
+def test_an_agent_answers_and_moves_no_run(project: Path) -> None:
+    journal = project / ".rdc" / "deploy" / "journal"
     before = journal.read_bytes()
-    reply = FORMATS[name][0][1]
-    for words in (("answer", reply), ("answer", name, "1", reply), ("goto", "2"), ("run", name, "reset")):
-        refused = spawn(*words, cwd=tmp_path, AI_AGENT="1")
+    file = "deploy.runbook.md"
+    for words in (("answer", "y"), ("answer", file, "1", "y"), ("goto", "2"), ("run", file, "reset")):
+        refused = spawn(*words, cwd=project, AI_AGENT="1")
         assert refused.code == 2
         assert refused.err.endswith("rdc: error: this is for a person; run it in your own terminal\n")
     assert journal.read_bytes() == before
-    assert spawn("answer", reply, cwd=tmp_path).code == 0
+    assert spawn("answer", "y", cwd=project).code == 0

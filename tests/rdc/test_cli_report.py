@@ -19,17 +19,12 @@ from tests.support.collector import parsed
 pytestmark = pytest.mark.process
 
 ASKING = """# Deploy
-
 ## 1. Build
-
 ```bash
 echo out; false
 ```
-
 - FAIL: CONTINUE
-
 ## 2. Is it up?
-
 - YES: COMPLETE
 """
 
@@ -62,28 +57,27 @@ def test_it_is_the_report_of_the_program(tmp_path: Path) -> None:
     assert alone == own.replace("# Deploy", "# deploy").replace("YES", "PASS"), "the journal has no title and question"
 
 
-def test_a_program_of_any_edition_has_one(tmp_path: Path) -> None:
+def test_a_program_of_any_edition_has_one_a_makefile_has_none_and_no_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "deploy.runbook.md").write_text(ASKING, encoding="utf-8")
     assert spawn("compile", "deploy.runbook.md", "--to", "python", cwd=tmp_path).code == 0
-    program = [sys.executable, "deploy.py"]
     assert "edition commands" in (tmp_path / "deploy.py").read_text(encoding="utf-8")
     for words in (["run"], ["answer", "2", "yes"]):
-        subprocess.run([*program, *words], cwd=tmp_path, env=environment(), capture_output=True, check=False)
+        command = [sys.executable, "deploy.py", *words]
+        subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, check=False)
     text = call("report", cwd=tmp_path).out
     assert f"| Decided by | {getpass.getuser()} |" in text
     assert "No log was written; `--logs` keeps one." in text
 
-
-def test_a_makefile_has_none_and_no_link_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "deploy.runbook.md").write_text(ASKING, encoding="utf-8")
+    shutil.rmtree(tmp_path / ".rdc")
     spawn("compile", "deploy.runbook.md", "--to", "make", "-O", "runtime=native", cwd=tmp_path)
     (tmp_path / ".rdc" / "deploy.make").mkdir(parents=True)
     (tmp_path / ".rdc" / "deploy.make" / "log").write_text("1 pass, COMPLETE\n")
     refused = call("report", cwd=tmp_path)
     assert (refused.code, "native Makefile, which keeps no journal" in refused.err) == (2, True)
-    (tmp_path / "b" / ".rdc" / "x").mkdir(parents=True)
-    (tmp_path / "b" / ".rdc" / "x" / "history").symlink_to("/etc")
-    (tmp_path / "b" / ".rdc" / "x" / "journal").write_text("x")
+    run = tmp_path / "b" / ".rdc" / "x"
+    run.mkdir(parents=True)
+    (run / "history").symlink_to("/etc")
+    (run / "journal").write_text("x")
     assert call("report", cwd=tmp_path / "b").code == 2
 
 
@@ -127,6 +121,24 @@ def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.Monk
     )
 
 
+@pytest.mark.parametrize("key", ["run", "name", "time", "steps", "node", "outcome", "how", "attempt", "seconds"])
+def test_the_trace_of_a_damaged_journal_is_valid_or_refused(asked: Path, key: str) -> None:
+    path = asked / ".rdc" / "deploy" / "journal"
+    whole = path.read_bytes()
+    values: list[object] = [None, 7, [], {"a": 1}, "x\x1b[31m"]
+    for value in values:
+        records = [json.loads(line[9:]) for line in whole.splitlines()]
+        for record in records:
+            record.update({key: value} if key in record else {})
+        path.write_bytes(b"".join(map(encode, records)))
+        done = call("report", "--format", "otlp", "--run", "deploy", cwd=asked)
+        if done.code == 0:
+            parsed(done.out.encode())
+        assert done.code in (0, 2)
+        assert ("Traceback" in done.err, "\x1b" in done.out + done.err) == (False, False), value
+    path.write_bytes(whole)
+
+
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run that waits."""
@@ -134,20 +146,3 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "deploy.runbook.md").write_text(ASKING, encoding="utf-8")
     assert spawn("run", "deploy.runbook.md", cwd=folder).code == 75
     return folder
-
-
-@pytest.mark.parametrize("key", ["run", "name", "time", "steps", "node", "outcome", "how", "attempt", "seconds"])
-@pytest.mark.parametrize("value", [None, 7, [], {"a": 1}, "x\x1b[31m"])
-def test_the_trace_of_a_damaged_journal_is_valid_or_refused(
-    tmp_path: Path, asked: Path, key: str, value: object
-) -> None:
-    shutil.copytree(asked, tmp_path, dirs_exist_ok=True)
-    path = tmp_path / ".rdc" / "deploy" / "journal"
-    records = [json.loads(line[9:]) for line in path.read_text(encoding="utf-8").splitlines()]
-    for record in records:
-        record.update({key: value} if key in record else {})
-    path.write_bytes(b"".join(map(encode, records)))
-    done = call("report", "--format", "otlp", "--run", "deploy", cwd=tmp_path)
-    if done.code == 0:
-        parsed(done.out.encode())
-    assert (done.code, "Traceback" in done.err, "\x1b" in done.out + done.err) in ((0, False, False), (2, False, False))

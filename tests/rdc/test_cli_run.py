@@ -20,24 +20,16 @@ FAILING = GOOD.replace("echo testing", "exit 3")
 REVIEW = "# Review\n\n## 1. Look at it\n\nIs it good?\n"
 
 
-@pytest.mark.parametrize(("text", "code", "last"), [(GOOD, 0, "rdc: COMPLETE"), (FAILING, 1, "rdc: STOP")])
-def test_a_document_runs(text: str, code: int, last: str, tmp_path: Path) -> None:
-    document(tmp_path, "a.runbook.md", text)
-    result = spawn("run", "a.runbook.md", cwd=tmp_path)
-    assert result.code == code
-    assert "building" in result.out
-    assert result.err.splitlines()[-1].startswith(last)
-
-
-def test_errors_in_the_document_are_wrong_use(tmp_path: Path) -> None:
+def test_a_document_runs_and_starts_with_its_warnings(tmp_path: Path) -> None:
+    """A closing fence is missing in the last one, so the shell would get the second step as code."""
+    for text, code, last in ((GOOD, 0, "rdc: COMPLETE"), (FAILING, 1, "rdc: STOP")):
+        document(tmp_path, "a.runbook.md", text)
+        result = spawn("run", "a.runbook.md", "--as", str(code), cwd=tmp_path)
+        assert (result.code, "building" in result.out) == (code, True)
+        assert result.err.splitlines()[-1].startswith(last)
     document(tmp_path, "a.runbook.md", UNKNOWN_TARGET)
     result = spawn("run", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 2
-    assert "error[RD201]" in result.err
-
-
-def test_a_run_starts_with_the_warnings_of_its_document(tmp_path: Path) -> None:
-    """A closing fence is missing, so the shell would get the second step as code."""
+    assert (result.code, "error[RD201]" in result.err) == (2, True)
     document(tmp_path, "a.runbook.md", "## 1. Build\n\n```bash\ntrue\n\n## 2. Install it?\n\n```bash\ntrue\n```\n")
     started = spawn("run", "a.runbook.md", cwd=tmp_path)
     assert started.err.startswith("a.runbook.md:3:1: warning[RD049]")
@@ -55,30 +47,13 @@ def test_arguments_go_to_the_program(tmp_path: Path) -> None:
     assert spawn("run", "a.runbook.md", "--format", "x", cwd=tmp_path).code == 2
 
 
-def test_a_program_that_waits_says_how_to_go_on(tmp_path: Path) -> None:
-    document(tmp_path, "my review.runbook.md", REVIEW)
-    result = spawn("run", "--transitions", "after-body", "my review.runbook.md", cwd=tmp_path)
+def test_a_program_that_waits_says_how_to_go_on_and_does_as_it_is_answered(tmp_path: Path) -> None:
+    name = document(tmp_path, "my review.runbook.md", REVIEW).name
+    result = spawn("run", "--transitions", "after-body", name, cwd=tmp_path)
     assert result.code == 75
-    assert "rdc run --transitions after-body 'my review.runbook.md' " in result.err
-
-
-def test_a_run_does_as_it_is_answered(tmp_path: Path) -> None:
-    document(tmp_path, "a.runbook.md", REVIEW)
+    assert f"rdc run --transitions after-body '{name}' " in result.err
     (tmp_path / "answers").write_text("pass\n")
-    assert spawn("run", "a.runbook.md", "--answers", "answers", cwd=tmp_path).code == 0
-
-
-def test_a_question_is_put_to_an_agent_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The name beats a command of the same name."""
-    (tmp_path / "tools").mkdir()
-    for name, message in (("claude", "YES"), ("claude-code", "NO")):
-        tool = tmp_path / "tools" / name
-        tool.write_text(f"#!/bin/sh\ncat > given\necho {message}\n")
-        tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'tools'}:{os.environ['PATH']}")
-    (tmp_path / "a.runbook.md").write_text("# A\n\n## 1. Ready?\n\nSure?\n\n- YES: COMPLETE\n- NO: STOP\n")
-    assert spawn("run", "a.runbook.md", "--agent", "claude-code", cwd=tmp_path).code == 0
-    assert "Sure?" in (tmp_path / "given").read_text()
+    assert spawn("run", name, "--as", "b", "--answers", "answers", cwd=tmp_path).code == 0
 
 
 TAKING_OPTIONS = """#!/bin/sh
@@ -112,9 +87,6 @@ def test_a_prompt_that_begins_like_an_option_is_a_prompt(
     assert (tmp_path / "given").read_text() == "--force the {{x}} upon $(them) -- now"
 
 
-# --- Mistyped words get a suggestion, in `rdc run` and in compiled programs, and nothing runs -------------------------
-
-
 RUNBOOK = """\
 ---
 rdc:
@@ -129,90 +101,62 @@ touch ran
 ```
 """
 WORKFLOW = "name: w\nsteps:\n  - {name: plan, agent: planner, prompt: Plan it., end: true}\n"
-ASKED = ("--input", "TARGET=a")
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (("anwser", "1", "yes"), "unknown subcommand anwser; did you mean answer? (see: "),
-        (("run", "--dryrun"), "unknown argument --dryrun; did you mean --dry-run? (see: "),
-        (("run", "--input", "TARGT=a"), "there is no input TARGT; did you mean TARGET?"),
-        (("run", "TARGET=a b"), "unknown argument TARGET=a b; to set an input, write --input 'TARGET=a b' (see: "),
-        (("TARGET=a",), "unknown subcommand TARGET=a; to set an input, write --input TARGET=a (see: "),
-        (("zzz",), "unknown subcommand zzz; choose from run, resume, "),
-        (("run", "a=b;c"), "unknown argument a=b;c; to set an input, write --input 'a=b;c' (see: "),
-        (("run", "$(x)=b"), "unknown argument $(x)=b (see: "),
-        (("run", "--\x1b[31mred"), "unknown argument --?[31mred (see: "),
-    ],
-)
-def test_a_mistyped_word(words: tuple[str, ...], hint: str, tmp_path: Path) -> None:
+MISTYPED = [
+    (("anwser", "1", "yes"), "unknown subcommand anwser; did you mean answer? (see: "),
+    (("run", "--dryrun"), "unknown argument --dryrun; did you mean --dry-run? (see: "),
+    (("run", "--input", "TARGT=a"), "there is no input TARGT; did you mean TARGET?"),
+    (("run", "TARGET=a b"), "unknown argument TARGET=a b; to set an input, write --input 'TARGET=a b' (see: "),
+    (("TARGET=a",), "unknown subcommand TARGET=a; to set an input, write --input TARGET=a (see: "),
+    (("zzz",), "unknown subcommand zzz; choose from run, resume, "),
+    (("run", "a=b;c"), "unknown argument a=b;c; to set an input, write --input 'a=b;c' (see: "),
+    (("run", "$(x)=b"), "unknown argument $(x)=b (see: "),
+    (("run", "--\x1b[31mred"), "unknown argument --?[31mred (see: "),
+]
+
+
+def test_a_mistyped_word(tmp_path: Path) -> None:
     (tmp_path / "ship.runbook.md").write_text(RUNBOOK, encoding="utf-8")
     assert call("compile", "ship.runbook.md", "--to", "python", "-o", "ship.py", cwd=tmp_path).code == 0
-    program = subprocess.run(
-        [sys.executable, "ship.py", *words],
-        check=False,
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    ran = spawn("run", "ship.runbook.md", *words, cwd=tmp_path)
-    assert (program.returncode, ran.code) == (2, 2)
-    assert hint in program.stderr
-    assert hint in ran.err
+    for words, hint in MISTYPED:
+        program = subprocess.run(
+            [sys.executable, "ship.py", *words],
+            check=False,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        ran = spawn("run", "ship.runbook.md", *words, cwd=tmp_path)
+        assert (program.returncode, ran.code) == (2, 2)
+        assert (hint in program.stderr, hint in ran.err) == (True, True), (program.stderr, ran.err)
     assert not (tmp_path / ".rdc/ship/journal").exists()
-
-
-def test_a_mistyped_step(tmp_path: Path) -> None:
-    (tmp_path / "ship.runbook.md").write_text(RUNBOOK, encoding="utf-8")
-    assert spawn("run", "ship.runbook.md", *ASKED, cwd=tmp_path).code == 75
-    for words in (("goto", "Rol"), ("step", "Rol")):
-        result = spawn("run", "ship.runbook.md", *words, cwd=tmp_path)
+    assert spawn("run", "ship.runbook.md", "--input", "TARGET=a", cwd=tmp_path).code == 75
+    for word in ("goto", "step"):
+        result = spawn("run", "ship.runbook.md", word, "Rol", cwd=tmp_path)
         assert (result.code, "there is no step 'Rol'; did you mean Roll?" in result.err) == (2, True), result.err
 
 
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
+def test_a_mistyped_agent(tmp_path: Path) -> None:
+    (tmp_path / "w.workflow.yaml").write_text(WORKFLOW, encoding="utf-8")
+    for words, hint in (
         (("--agent-for", "plannr=cat"), "--agent-for plannr: the document has no such agent; did you mean planner?"),
         (("--agent-for", "zzz=cat"), "--agent-for zzz: the document has no such agent; the agents are inline, planner"),
         (("--agent", "claud-code"), "unknown agent or command claud-code; did you mean claude-code?"),
         (("--agent-for", "planner=geminni"), "unknown agent or command geminni; did you mean gemini?"),
-    ],
-)
-def test_a_mistyped_agent(words: tuple[str, ...], hint: str, tmp_path: Path) -> None:
-    (tmp_path / "w.workflow.yaml").write_text(WORKFLOW, encoding="utf-8")
-    result = spawn("run", "w.workflow.yaml", *words, cwd=tmp_path)
-    assert (result.code, hint in result.err) == (2, True), result.err
-    assert not (tmp_path / ".rdc/w/journal").exists()
-
-
-def test_a_command_like_a_recipe_is_a_command(tmp_path: Path) -> None:
-    (tmp_path / "w.workflow.yaml").write_text(WORKFLOW, encoding="utf-8")
-    own = tmp_path / "bin" / "claud-code"
-    own.parent.mkdir()
-    own.write_text("#!/bin/sh\ncat > /dev/null; echo done\n", encoding="utf-8")
-    own.chmod(0o755)
-    words = ("run", "w.workflow.yaml", "--agent", "claud-code")
-    ran = subprocess.run(
-        [sys.executable, "-m", "rdc", *words],
-        check=False,
-        cwd=tmp_path,
-        env={"PATH": f"{own.parent}:/usr/bin:/bin", "PYTHONPATH": str(Path(__file__).parents[2])},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    assert ran.returncode == 0, ran.stderr
-
-
-def test_a_mistyped_recipe_of_a_workflow(tmp_path: Path) -> None:
-    (tmp_path / "w.workflow.yaml").write_text(WORKFLOW, encoding="utf-8")
-    words = ("compile", "w.workflow.yaml", "--to", "github", "-O")
-    result = call(*words, "agent=claud-code", "-o", "-", cwd=tmp_path)
+    ):
+        result = spawn("run", "w.workflow.yaml", *words, cwd=tmp_path)
+        assert (result.code, hint in result.err) == (2, True), result.err
+    compiling = ("compile", "w.workflow.yaml", "--to", "github", "-o", "-", "-O")
+    result = call(*compiling, "agent=claud-code", cwd=tmp_path)
     assert (result.code, "unknown recipe `claud-code`; did you mean claude-code?" in result.err) == (2, True)
-    assert "recipe" not in call(*words, "agent=./claud-code", "-o", "-", cwd=tmp_path).err
+    assert "recipe" not in call(*compiling, "agent=./claud-code", cwd=tmp_path).err
+    assert not (tmp_path / ".rdc/w/journal").exists()
+    own = document(tmp_path, "bin/claud-code", "#!/bin/sh\ncat > /dev/null; echo done\n")
+    own.chmod(0o755)
+    ran = spawn("run", "w.workflow.yaml", "--agent", own.name, cwd=tmp_path, PATH=f"{own.parent}:/usr/bin:/bin")
+    assert ran.code == 0, ran.err
 
 
 ASKING = """\
@@ -228,11 +172,7 @@ Send {{draft}}.
 PARALLEL = """\
 name: reviews
 steps:
-  - name: review
-    parallel:
-      - {agent: one, prompt: A}
-      - {agent: two, prompt: B}
-    end: true
+  - {name: review, parallel: [{agent: one, prompt: A}, {agent: two, prompt: B}], end: true}
 """
 
 
@@ -245,21 +185,16 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_mocks_answer_no_question_and_hints_keep_the_option(place: Path) -> None:
+def test_mocks_answer_entries_and_no_question_and_hints_keep_the_option(place: Path) -> None:
     begun = spawn("run", "ask.playbook.md", "--mock", "m.yaml", "--agent-retries", "1", cwd=place)
     assert begun.code == 75, begun.err
     assert "to continue: rdc run ask.playbook.md resume --agent-retries 1 --mock m.yaml\n" in begun.err
     answered = spawn("run", "ask.playbook.md", "answer", "2", "yes", cwd=place)
-    assert (
-        "rdc run ask.playbook.md resume   (with --agent-retries, as before)   (with --mock, as before)\n"
-        in answered.err
-    )
+    hint = "rdc run ask.playbook.md resume   (with --agent-retries, as before)   (with --mock, as before)\n"
+    assert hint in answered.err
     done = spawn("run", "ask.playbook.md", "resume", "--mock", "m.yaml", cwd=place)
     assert (done.code, "    sent\n" in done.err) == (0, True), done.err
     assert {path.name for path in place.iterdir()} == {".rdc", "ask.playbook.md", "m.yaml", "rdc.toml"}
-
-
-def test_each_entry_of_a_parallel_step_has_its_answers(place: Path) -> None:
     (place / "reviews.workflow.yaml").write_text(PARALLEL, encoding="utf-8")
     (place / "m.yaml").write_text("agents:\n  review_0: [one]\n  review_1: [{fail: no}, two]\n", encoding="utf-8")
     done = spawn("run", "reviews.workflow.yaml", "--mock", "m.yaml", "--agent-retries", "1", cwd=place)
@@ -268,23 +203,17 @@ def test_each_entry_of_a_parallel_step_has_its_answers(place: Path) -> None:
     assert [(answers / name).read_text() for name in ("review_0.1", "review_1.2")] == ["one", "two"]
 
 
-@pytest.mark.parametrize(
-    ("mocks", "message"), [("agents: [", "m.yaml:1: not YAML"), ("x: 1", "may only have the keys")]
-)
-def test_nothing_starts_with_a_file_that_is_no_file_of_mocks(mocks: str, message: str, place: Path) -> None:
-    (place / "m.yaml").write_text(mocks, encoding="utf-8")
-    refused = spawn("run", "ask.playbook.md", "--mock", "m.yaml", cwd=place)
-    assert (refused.code, message in refused.err) == (2, True), refused.err
-    assert not (place / ".rdc/ask/journal").exists()
-
-
-def test_programs_do_not_mock(place: Path) -> None:
+def test_nothing_starts_with_a_file_that_is_no_file_of_mocks(place: Path) -> None:
     (place / "a.runbook.md").write_text("## 1. Run\n\n```bash\ntrue\n```\n", encoding="utf-8")
-    refused = spawn("run", "a.runbook.md", "--mock", "m.yaml", cwd=place)
-    assert (refused.code, "unknown argument --mock" in refused.err) == (2, True), "nothing to replace"
-
-
-# --- Files of mocks, and the part of YAML that they are written in: what it reads, YAML reads alike -------------------
+    for name, mocks, message in (
+        ("a.runbook.md", "agents: {}\n", "unknown argument --mock"),  # there is nothing to replace
+        ("ask.playbook.md", "agents: [", "m.yaml:1: not YAML"),
+        ("ask.playbook.md", "x: 1", "may only have the keys"),
+    ):
+        (place / "m.yaml").write_text(mocks, encoding="utf-8")
+        refused = spawn("run", name, "--mock", "m.yaml", cwd=place)
+        assert (refused.code, message in refused.err) == (2, True), refused.err
+    assert not (place / ".rdc/ask/journal").exists()
 
 
 def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
@@ -307,14 +236,12 @@ def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
         ("agents: {1: [[x]]}\n", "agents: 1: expected a string, or {fail: why}"),
         ("agents:\n  1: *x\n", "m.yaml:2: not YAML: there is no anchor for `*x`"),
         ("agents:\n  1: [x\n", "m.yaml:2: not YAML: this bracket is not closed"),
-        ("agents: {1: 2\n", "not YAML"),
         ("{", "not JSON"),
         ('{"agents": {"1": [null]}}', "expected a string, or {fail: why}"),
     ],
 )
 def test_what_is_no_file_of_mocks_is_refused(text: str, output: str, tmp_path: Path) -> None:
-    path = tmp_path / "m.yaml"
-    path.write_text(text, encoding="utf-8")
+    path = document(tmp_path, "m.yaml", text)
     with pytest.raises(UsageError) as refused:
         read_mocks(str(path))
     assert output in str(refused.value)

@@ -29,14 +29,7 @@ Is it up?
 - YES: COMPLETE
 - NO: STOP
 """
-WORKFLOW = """name: launch
-steps:
-  - name: release
-    agent: publisher
-    human: true
-    prompt: Release it.
-    end: true
-"""
+GATED = "name: launch\nsteps:\n  - {name: release, agent: publisher, human: true, prompt: Release it., end: true}\n"
 
 
 def document(folder: Path, name: str = "deploy", command: str = "true") -> str:
@@ -82,28 +75,28 @@ def test_status_lists_every_run_with_its_question_and_the_next_command(tmp_path:
     ]
 
 
-def test_status_lists_a_gate(tmp_path: Path) -> None:
-    (tmp_path / "launch.workflow.yaml").write_text(WORKFLOW, encoding="utf-8")
+def test_status_lists_a_gate_and_a_run_that_was_killed(tmp_path: Path) -> None:
+    spawn("run", document(tmp_path, command="kill -9 $PPID; sleep 1"), cwd=tmp_path)
+    (tmp_path / "launch.workflow.yaml").write_text(GATED, encoding="utf-8")
     assert spawn("run", "launch.workflow.yaml", "--agent", "cat", cwd=tmp_path).code == 75
-    run = runs(tmp_path)["launch"]
-    assert run["state"] == "waiting"
-    assert "release" in run["question"]
-    assert spawn(*run["next"][0].split()[1:], cwd=tmp_path).code == 0
+    found = runs(tmp_path)
+    killed, gate = found["deploy"], found["launch"]
+    assert (killed["state"], killed["step"]) == ("interrupted", "1")
+    assert any("resume --rerun-interrupted" in command for command in killed["next"])
+    assert (gate["state"], "release" in gate["question"]) == ("waiting", True)
+    assert spawn(*gate["next"][0].split()[1:], cwd=tmp_path).code == 0
 
 
-def test_status_lists_a_run_that_was_killed(tmp_path: Path) -> None:
-    file = document(tmp_path, command="kill -9 $PPID; sleep 1")
-    spawn("run", file, cwd=tmp_path)
-    run = runs(tmp_path)["deploy"]
-    assert (run["state"], run["step"]) == ("interrupted", "1")
-    assert any("resume --rerun-interrupted" in command for command in run["next"])
-
-
-def test_status_with_a_file_is_that_of_its_run(tmp_path: Path) -> None:
+def test_status_with_a_file_and_of_a_run_whose_document_is_gone_or_changed(tmp_path: Path) -> None:
     file = document(tmp_path)
     spawn("run", file, cwd=tmp_path)
     assert spawn("status", file, cwd=tmp_path).out == spawn("run", file, "status", cwd=tmp_path).out
     assert json.loads(spawn("status", file, "--json", cwd=tmp_path).out)["state"] == "waiting"
+    document(tmp_path, command="date")
+    assert runs(tmp_path)["deploy"]["next"] == [f"rdc run {file} status"]
+    (tmp_path / file).unlink()
+    run = runs(tmp_path)["deploy"]
+    assert (run["state"], run["step"], run["next"]) == ("waiting", "2", [])
 
 
 @pytest.mark.parametrize(("output", "called"), [("Makefile", "make"), ("ops.mk", "make -f ops.mk")])
@@ -118,16 +111,6 @@ def test_status_lists_runs_of_makefiles(tmp_path: Path, output: str, called: str
     assert call("status", cwd=tmp_path).out.startswith("deploy.make  COMPLETE")
 
 
-def test_status_tells_where_a_run_stands_whose_document_is_gone_or_changed(tmp_path: Path) -> None:
-    file = document(tmp_path)
-    spawn("run", file, cwd=tmp_path)
-    document(tmp_path, command="date")
-    assert runs(tmp_path)["deploy"]["next"] == [f"rdc run {file} status"]
-    (tmp_path / file).unlink()
-    run = runs(tmp_path)["deploy"]
-    assert (run["state"], run["step"], run["next"]) == ("waiting", "2", [])
-
-
 def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Path) -> None:
     file = document(tmp_path)
     assert call("compile", file, "--to", "python", "-o", "deploy.py", cwd=tmp_path).code == 0
@@ -136,36 +119,11 @@ def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Pat
     assert runs(tmp_path)["deploy"]["next"] == ["python3 deploy.py status"]
 
 
-def compiled(folder: Path, file: str, *options: str) -> Path:
-    """Compile a document to a program with all operator commands, and run that."""
-    made = call("compile", file, "--to", "python", "-O", "operator=full", *options, "-o", "deploy.py", cwd=folder)
-    assert made.code == 0, made.err
-    words = warm.forked_program(["python3", "deploy.py", "run"])
-    subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, check=False)
-    return folder / "deploy.py"
-
-
-@pytest.mark.parametrize("options", [(), ("-O", "runtime=shared")])
-@pytest.mark.parametrize("is_gone", [False, True])
-def test_status_asks_the_program_of_a_run_and_compiles_nothing(
-    tmp_path: Path, is_gone: bool, options: tuple[str, ...]
-) -> None:
-    file = document(tmp_path)
-    compiled(tmp_path, file, *options)
-    (tmp_path / file).unlink() if is_gone else (tmp_path / file).write_text("## 1. Broken\n\n- PASS: GOTO 9\n")
-    run = runs(tmp_path)["deploy"]
-    assert (run["state"], run["question"]) == ("waiting", "Check the site: Is it up?")
-    assert run["next"][0] == "python3 deploy.py answer 2 yes"
-    words = warm.forked_program(run["next"][0].split())
-    assert subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).returncode == 0
-
-
 def test_status_asks_a_program_that_is_beside_its_document(tmp_path: Path) -> None:
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "ops").mkdir()
     file = document(tmp_path / "ops")
-    words = ("compile", file, "--to", "python", "-O", "operator=full", "-o", "deploy.py")
-    assert call(*words, cwd=tmp_path / "ops").code == 0
+    compile_only(tmp_path / "ops", file)
     subprocess.run(["python3", "ops/deploy.py", "run"], cwd=tmp_path, stdin=subprocess.DEVNULL, check=False)
     (tmp_path / "ops" / file).unlink()
     assert runs(tmp_path)["ops.deploy"]["next"][0] == "ops/deploy.py answer 2 yes"
@@ -173,85 +131,95 @@ def test_status_asks_a_program_that_is_beside_its_document(tmp_path: Path) -> No
     assert inner == "python3 deploy.py answer 2 yes --state-dir ../.rdc/ops.deploy"
 
 
-def test_status_calls_no_program_that_was_changed(tmp_path: Path) -> None:
-    program = compiled(tmp_path, document(tmp_path))
+def compiled(folder: Path, file: str, *options: str) -> Path:
+    """Compile a document to a program with all operator commands, and run that."""
+    compile_only(folder, file, *options)
+    words = warm.forked_program(["python3", "deploy.py", "run"])
+    subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, check=False)
+    return folder / "deploy.py"
+
+
+def compile_only(folder: Path, file: str, *options: str) -> None:
+    words = ("compile", file, "--to", "python", "-O", "operator=full", *options, "-o", "deploy.py")
+    made = call(*words, cwd=folder)
+    assert made.code == 0, made.err
+
+
+@pytest.mark.parametrize("options", [(), ("-O", "runtime=shared")])
+def test_status_asks_the_program_of_a_run_and_compiles_nothing(tmp_path: Path, options: tuple[str, ...]) -> None:
+    file = document(tmp_path)
+    compiled(tmp_path, file, *options)
+    (tmp_path / file).write_text("## 1. Broken\n\n- PASS: GOTO 9\n")
+    found = [runs(tmp_path)["deploy"]]
+    (tmp_path / file).unlink()
+    found.append(runs(tmp_path)["deploy"])
+    for run in found:
+        assert (run["state"], run["question"]) == ("waiting", "Check the site: Is it up?")
+        assert run["next"][0] == "python3 deploy.py answer 2 yes"
+    words = warm.forked_program(found[0]["next"][0].split())
+    assert subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).returncode == 0
+
+
+def test_status_calls_no_program_that_was_changed_or_is_another_version(tmp_path: Path) -> None:
+    file, by_document = document(tmp_path), "rdc run deploy.runbook.md answer 2 yes"
+    program = compiled(tmp_path, file)
     text = program.read_text(encoding="utf-8")
     for place in ("import sys\n", "class Display:\n", "EXTENSIONS = (\n"):
         assert place in text
         program.write_text(text.replace(place, f"open('taken', 'w')\n{place}", 1), encoding="utf-8")
-        assert runs(tmp_path)["deploy"]["next"][0] == "rdc run deploy.runbook.md answer 2 yes"
+        assert runs(tmp_path)["deploy"]["next"][0] == by_document
         assert not (tmp_path / "taken").exists()
-
-
-def test_status_takes_the_document_if_the_program_is_another_version(tmp_path: Path) -> None:
-    file = document(tmp_path)
-    compiled(tmp_path, file)
+    program.unlink()
     document(tmp_path, command="date")
-    assert call("compile", file, "--to", "python", "-O", "operator=full", "-o", "deploy.py", cwd=tmp_path).code == 0
+    compile_only(tmp_path, file)
     document(tmp_path)
-    assert runs(tmp_path)["deploy"]["next"][0] == "rdc run deploy.runbook.md answer 2 yes"
-
-
-def test_status_without_runs(tmp_path: Path) -> None:
-    assert call("status", cwd=tmp_path).out == "No run has started here.\n"
+    assert runs(tmp_path)["deploy"]["next"][0] == by_document
 
 
 def test_status_follows_no_link(tmp_path: Path) -> None:
-    elsewhere, here = tmp_path / "elsewhere", tmp_path / "here"
-    elsewhere.mkdir()
-    (here / ".rdc/linked").mkdir(parents=True)
+    elsewhere, here, other = (tmp_path / name for name in ("elsewhere", "here", "other"))
+    for folder in (elsewhere, here / ".rdc/linked", other):
+        folder.mkdir(parents=True)
     spawn("run", document(elsewhere), cwd=elsewhere)
     (here / ".rdc/deploy").symlink_to(elsewhere / ".rdc/deploy")
     (here / ".rdc/linked/journal").symlink_to(elsewhere / ".rdc/deploy/journal")
     assert {name: run["state"] for name, run in runs(here, code=1).items()} == {"linked": "unreadable"}
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other/.rdc").symlink_to(elsewhere / ".rdc")
-    assert runs(tmp_path / "other") == {}
+    (other / ".rdc").symlink_to(elsewhere / ".rdc")
+    assert runs(other) == {}
+    assert call("status", cwd=other).out == "No run has started here.\n"
 
 
-@pytest.mark.parametrize("journal", [b"", b"1 run ", b"1 run \n2  | \n", b"\0" * 20, b"[" * 100_000])
-def test_status_names_a_damaged_state_and_lists_the_others(tmp_path: Path, journal: bytes) -> None:
+def test_status_names_a_damaged_state_and_lists_the_others(tmp_path: Path) -> None:
     spawn("run", document(tmp_path), cwd=tmp_path)
-    (tmp_path / ".rdc/bad").mkdir()
-    (tmp_path / ".rdc/bad/journal").write_bytes(journal)
-    found = runs(tmp_path, code=1)
-    assert (found["bad"]["state"], found["deploy"]["state"]) == ("unreadable", "waiting")
-    assert ".rdc/bad/journal" in found["bad"]["message"]
+    path = tmp_path / ".rdc/bad/journal"
+    path.parent.mkdir()
+    for journal in (b"", b"1 run ", b"1 run \n2  | \n", b"\0" * 20, b"[" * 100_000, None):
+        path.unlink(missing_ok=True)
+        os.mkfifo(path) if journal is None else path.write_bytes(journal)
+        found = runs(tmp_path, code=1)
+        assert (found["bad"]["state"], found["deploy"]["state"]) == ("unreadable", "waiting")
+        assert ".rdc/bad/journal" in found["bad"]["message"]
+    before = call("status", cwd=tmp_path).out.splitlines()
+    for name, text in (("a\x1b[2J", b"x"), ("b\n", b"1 run x | x\n2 begin \x1b[2J | x\n")):
+        (tmp_path / ".rdc" / name).mkdir()
+        (tmp_path / ".rdc" / name / "journal").write_bytes(text)
+    out = call("status", cwd=tmp_path).out
+    assert ("\x1b" in out, len(out.splitlines())) == (False, len(before) + 2), "no text of theirs reaches the terminal"
 
 
-def test_a_folder_with_the_name_of_an_option_is_no_option(tmp_path: Path) -> None:
+def test_a_folder_with_the_name_of_an_option_or_another_program_is_named_by_its_path(tmp_path: Path) -> None:
     file = document(tmp_path)
-    assert spawn("run", file, "--as", "x", cwd=tmp_path).code == 75
-    (tmp_path / ".rdc/deploy@x").rename(tmp_path / ".rdc/deploy@-h")
+    for label in ("x", "y", "z"):
+        assert spawn("run", file, "--as", label, cwd=tmp_path).code == 75
+    (tmp_path / ".rdc/deploy@z").rename(tmp_path / ".rdc/deploy@-h")
     shown = call("status", cwd=tmp_path)
     assert shown.code == 0
     assert shown.out.splitlines()[0] == "deploy@-h  WAITING at 2: Check the site: Is it up?"
     assert f"rdc run {file} answer 2 yes --state-dir .rdc/deploy@-h" in shown.out
-
-
-def test_a_folder_with_the_name_of_another_program_is_named_by_its_path(tmp_path: Path) -> None:
-    file = document(tmp_path)
-    for label in ("x", "y"):
-        assert spawn("run", file, "--as", label, cwd=tmp_path).code == 75
     assert spawn("run", file, "answer", "2", "no", "--as", "x", cwd=tmp_path).code == 0
     (tmp_path / ".rdc/deploy@y").rename(tmp_path / ".rdc/other@x")
     run = runs(tmp_path)["other@x"]
     assert (run["state"], run["next"][0]) == ("waiting", f"rdc run {file} answer 2 yes --state-dir .rdc/other@x")
-
-
-def test_status_waits_for_no_pipe(tmp_path: Path) -> None:
-    (tmp_path / ".rdc/bad").mkdir(parents=True)
-    os.mkfifo(tmp_path / ".rdc/bad/journal")
-    assert runs(tmp_path, code=1)["bad"]["state"] == "unreadable"
-
-
-def test_texts_of_states_do_not_reach_the_terminal(tmp_path: Path) -> None:
-    for name, journal in (("a\x1b[2J", b"x"), ("b\n", b"1 run x | x\n2 begin \x1b[2J | x\n")):
-        (tmp_path / ".rdc" / name).mkdir(parents=True)
-        (tmp_path / ".rdc" / name / "journal").write_bytes(journal)
-    out = call("status", cwd=tmp_path).out
-    assert "\x1b" not in out
-    assert len(out.splitlines()) == 2
 
 
 @pytest.mark.usefixtures("real_starts")
@@ -266,18 +234,16 @@ def test_status_runs_no_module_of_the_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "taken").exists()
 
 
-def test_questions_show_the_values_of_the_run(tmp_path: Path) -> None:
+def test_questions_show_the_values_of_the_run_and_one_that_expired_is_over(tmp_path: Path) -> None:
+    assert spawn("run", document(tmp_path), "--expire", "1s", cwd=tmp_path).code == 75
+    began = time.monotonic()
     head = "---\nrdc:\n  inputs: {HOST: {}}\n---\n\n"
     step = "## 1. Restart {{HOST}}?\n\nIs {{HOST}} idle?\n\n- YES: COMPLETE\n- NO: STOP\n"
     (tmp_path / "a.runbook.md").write_text(head + step, encoding="utf-8")
     assert spawn("run", "a.runbook.md", "--input", "HOST=web-1", cwd=tmp_path).code == 75
-    assert runs(tmp_path)["a"]["question"] == "Restart web-1?: Is web-1 idle?"
     facts = json.loads(spawn("run", "a.runbook.md", "status", "--json", cwd=tmp_path).out)
     assert (facts["step_title"], facts["question"]) == ("Restart web-1?", "Is web-1 idle?")
-
-
-def test_a_run_that_expired_is_over(tmp_path: Path) -> None:
-    assert spawn("run", document(tmp_path), "--expire", "1s", cwd=tmp_path).code == 75
-    time.sleep(1.1)
-    run = runs(tmp_path)["deploy"]
-    assert (run["state"], run["step"], run["question"]) == ("stop", "", "")
+    time.sleep(max(0, began + 1.1 - time.monotonic()))
+    found = runs(tmp_path)
+    assert found["a"]["question"] == "Restart web-1?: Is web-1 idle?"
+    assert [found["deploy"][key] for key in ("state", "step", "question")] == ["stop", "", ""]

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -93,6 +92,10 @@ def test_scenarios_by_the_semantics(folder: Path) -> None:
         "PASSED   deploy.runbook.md  lost     semantics  STOP Lost",
         "2 passed",
     ]
+    result = tried(folder, scenarios(**REAL))
+    assert result.code == 0
+    assert result.out.splitlines()[1:] == ["         it runs commands; use --on to test it", "1 skipped"]
+    assert tried(folder, scenarios(**REAL), "--strict").code == 1, "nothing was tested"
 
 
 def test_a_wrong_result_is_shown_with_the_path_and_jumps_as_they_were_written(folder: Path) -> None:
@@ -114,9 +117,8 @@ def test_a_wrong_result_is_shown_with_the_path_and_jumps_as_they_were_written(fo
     ]
 
 
-@pytest.mark.parametrize(
-    ("commands", "problem"),
-    [
+def test_a_scenario_that_comes_to_no_end_fails(folder: Path) -> None:
+    for commands, problem in (
         (f"{PROMPTED}, rd pass", "the run waits at step 2, but the scenario has no answer left"),
         (f"{PROMPTED}, rd maybe", "`rd maybe` must be `rd pass|yes|ok`"),
         (f"{PROMPTED}, rd goto 9", "there is no step `9`"),
@@ -124,13 +126,14 @@ def test_a_wrong_result_is_shown_with_the_path_and_jumps_as_they_were_written(fo
         ("rd run other.runbook.md", "`rd run` must run this document, not `other.runbook.md`"),
         ("rd pass", "the first command must be `rd run"),
         (f"{RUN}, rd yes, rd maybe", "`rd maybe` must be `rd pass|yes|ok`"),
-    ],
-)
-def test_a_scenario_that_comes_to_no_end_fails(folder: Path, commands: str, problem: str) -> None:
-    result = tried(folder, scenarios(it=(commands, "STOP")), "--on", "python")
-    assert result.code == 1
-    assert problem in result.out
-    assert result.out.splitlines()[-1] == "1 failed", "a target has nothing to go by"
+    ):
+        result = tried(folder, scenarios(it=(commands, "STOP")), "--on", "python")
+        assert (result.code, problem in result.out) == (1, True)
+        assert result.out.splitlines()[-1] == "1 failed", "a target has nothing to go by"
+    for seconds in ("0", "-1", "nan", "inf", "1e300"):
+        result = tried(folder, scenarios(**GOOD_ONE), "--timeout", seconds)
+        assert (result.code, result.out) == (2, "")
+        assert "--timeout must be a number of seconds" in result.err
 
 
 @pytest.mark.usefixtures("forked_targets")
@@ -156,56 +159,35 @@ def test_the_operator_may_jump(folder: Path, target: str) -> None:
     ]
 
 
-def test_an_agent_may_run_tests_whose_operator_jumps(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLAUDECODE", "1")
-    result = tried(folder, scenarios(real=(f"{RUN}, rd goto Back", "STOP")), "--on", "python")
-    assert (result.code, "PASSED   deploy.runbook.md  real  python  STOP Back to the old one" in result.out) == (
-        0,
-        True,
-    )
-
-
 @pytest.mark.usefixtures("forked_targets")
-def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(folder: Path) -> None:
-    """M10: from a sibling the failure of 1.1 is kept, from outside it is forgotten."""
-    body = """\
-        # Steps
-
-        ## 1. Both
-
-        - PASS: GOTO 2
-        - FAIL: STOP "one failed"
-
-        ### 1.1 First
-
-        - FAIL: CONTINUE
-
-        ### 1.2 Second
-
-        - PASS: GOTO 2
-        - FAIL: GOTO 1.1
-
-        ### 1.3 Third
-
-        ## 2. After
-        """
-    head = "---\nscenarios:\n"
-    cases = {
-        "inside": ("rd fail, rd goto 1.3, rd pass", "STOP"),
-        "outside": ("rd fail, rd pass, rd goto 1.3, rd pass, rd pass", "COMPLETE"),
-    }
-    for name, (answers, result) in cases.items():
-        commands = [PROMPTED, *map(str.strip, answers.split(","))]
-        head += f"  {name}: {{commands: [{', '.join(commands)}], result: {result}}}\n"
-    found = tried(folder, head + "---\n" + textwrap.dedent(body), "--on", "python")
+def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M10: from a sibling the failure of 1.1 is kept, from outside it is forgotten. An agent may run these tests."""
+    monkeypatch.setenv("CLAUDECODE", "1")
+    text = scenarios(
+        inside=(f"{PROMPTED}, rd fail, rd goto 1.3, rd pass", "STOP"),
+        outside=(f"{PROMPTED}, rd fail, rd pass, rd goto 1.3, rd pass, rd pass", "COMPLETE"),
+    )
+    found = tried(folder, text.replace(BODY, STEPS), "--on", "python")
     assert found.out.splitlines()[-1] == "4 passed", found.out
+    real = scenarios(real=(f"{RUN}, rd goto Back", "STOP"))
+    assert "  real  python  STOP Back to the old one" in tried(folder, real, "--on", "python").out
 
 
-def test_commands_are_run_on_a_target_only(folder: Path) -> None:
-    result = tried(folder, scenarios(**REAL))
-    assert result.code == 0
-    assert result.out.splitlines()[1:] == ["         it runs commands; use --on to test it", "1 skipped"]
-    assert tried(folder, scenarios(**REAL), "--strict").code == 1, "nothing was tested"
+STEPS = """\
+# Steps
+## 1. Both
+- PASS: GOTO 2
+- FAIL: STOP "one failed"
+### 1.1 First
+- FAIL: CONTINUE
+### 1.2 Second
+- PASS: GOTO 2
+- FAIL: GOTO 1.1
+### 1.3 Third
+## 2. After
+"""
 
 
 OTHERS = {**GOOD_ONE, **LOST, **REAL}
@@ -305,22 +287,17 @@ def one(step: str, passed: bool = True) -> Step:
     return Step(step, 1, Verdict.PASS if passed else Verdict.FAIL)
 
 
-@pytest.mark.parametrize(("target", "tool"), [("make", "make"), ("github", "act")])
-def test_a_tool_that_is_missing_is_named(
-    folder: Path, target: str, tool: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_tool_that_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("rdc.testing.process.sys.executable", str(tmp_path / "python"))
-    monkeypatch.setenv("PATH", str(tmp_path / "none"))
-    result = tried(folder, scenarios(**GOOD_ONE), "--on", target)
-    assert (result.code, result.out) == (2, "")
-    assert f"`{tool}` is not installed: install" in result.err
-
-
-def test_dbos_that_is_missing_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rdc.testing.targets.dbos.find_spec", lambda name: None)
-    result = tried(folder, scenarios(**GOOD_ONE), "--on", "dbos")
-    assert (result.code, result.out) == (2, "")
-    assert "`dbos` is not installed: pip install dbos==3.4.0" in result.err
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))
+    for target, message in (
+        ("make", "`make` is not installed: install"),
+        ("github", "`act` is not installed: install"),
+        ("dbos", "`dbos` is not installed: pip install dbos==3.4.0"),
+    ):
+        result = tried(folder, scenarios(**GOOD_ONE), "--on", target)
+        assert (result.code, result.out, message in result.err) == (2, "", True)
 
 
 def test_a_worker_that_does_not_start_says_why(
@@ -362,13 +339,6 @@ def test_what_a_command_leaves_in_the_background_is_not_waited_for(
     assert result.code == 0, result.out
     assert time.monotonic() - began < 10
     os.kill(int(mark.read_text()), signal.SIGKILL)  # which fails if it is gone
-
-
-@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e300"])
-def test_a_time_limit_is_a_number_of_seconds(folder: Path, seconds: str) -> None:
-    result = tried(folder, scenarios(**GOOD_ONE), "--timeout", seconds)
-    assert (result.code, result.out) == (2, "")
-    assert "--timeout must be a number of seconds" in result.err
 
 
 FORGING = """\
@@ -422,20 +392,12 @@ def test_what_git_ignores_is_not_there(folder: Path) -> None:
 
 def test_as_jstep(folder: Path) -> None:
     text = scenarios(**GOOD_ONE, **WRONG, **REAL).replace("Back to the old one", "Back \x01\uffff\ufffe ]]> <b>")
-    root = ET.fromstring(tried(folder, text, "--format", "junit").out)
-    suite = root.find("testsuite")
-    assert suite is not None
-    assert suite.attrib | {"time": ""} == {
-        "name": "deploy.runbook.md",
-        "tests": "3",
-        "failures": "1",
-        "skipped": "1",
-        "time": "",
-    }
+    (suite,) = ET.fromstring(tried(folder, text, "--format", "junit").out).findall("testsuite")
+    counts = {"tests": "3", "failures": "1", "skipped": "1"}
+    assert suite.attrib | {"time": ""} == {"name": "deploy.runbook.md", "time": "", **counts}
     cases = {case.get("name"): [child.tag for child in case] for case in suite}
     assert cases == {"healthy [semantics]": [], "wrong [semantics]": ["failure"], "real [semantics]": ["skipped"]}
-    failure = root.find(".//failure")
-    assert failure is not None
+    (failure,) = suite.iter("failure")
     assert failure.get("message") == "it should end with COMPLETE"
     assert "GOTO Back" in (failure.text or "")
 
@@ -478,18 +440,24 @@ Say something.
 
 
 @pytest.mark.usefixtures("forked_targets")
-@pytest.mark.parametrize("target", ["python", "make"])
-def test_connections_may_have_tools_of_the_same_name(folder: Path, target: str) -> None:
-    text = TOOLS.replace(', "2": {fail: down}', ', "2": "from the second"').replace('b: ""', "b: from the second")
+@pytest.mark.parametrize(
+    ("target", "edits"),
+    [
+        *(
+            (target, {', "2": {fail: down}': ', "2": "from the second"', 'b: ""': "b: from the second"})
+            for target in ("python", "make")
+        ),
+        ("python", {"result: COMPLETE": "result: STOP", "    outputs": "    #"}),
+    ],
+)
+def test_connections_may_have_tools_of_the_same_name_and_one_that_fails_stops_the_run(
+    folder: Path, target: str, edits: dict[str, str]
+) -> None:
+    text = TOOLS
+    for old, new in edits.items():
+        text = text.replace(old, new)
     document(folder, "a.playbook.md", text)
     result = call("test", "a.playbook.md", "--on", target, cwd=folder)
-    assert result.out.splitlines()[-1] == "2 passed", result.out
-
-
-@pytest.mark.usefixtures("forked_targets")
-def test_a_tool_that_fails_stops_the_run(folder: Path) -> None:
-    document(folder, "a.playbook.md", TOOLS.replace("result: COMPLETE", "result: STOP").replace("    outputs", "    #"))
-    result = call("test", "a.playbook.md", "--on", "python", cwd=folder)
     assert result.out.splitlines()[-1] == "2 passed", result.out
 
 

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from compiler.driver import compile_file
 from compiler.frontends import FRONT_ENDS
@@ -40,36 +41,14 @@ WRITTEN = """completes:
     - rd yes  # 2 Ready?
   result: COMPLETE
 stops after 2 no:
-  description: "1 pass, 2 no => STOP"
-  commands:
-    - rd run --prompted a.runbook.md
-    - rd pass  # 1 Build: it's "new"
-    - rd no  # 2 Ready?
-  result: STOP
-stops after 1 fail ×2:
-  description: "1 fail ×2 => STOP Not built"
-  commands:
-    - rd run --prompted a.runbook.md
-    - rd fail  # 1 Build: it's "new"
-    - rd fail  # 1 Build: it's "new"
-  result: STOP
-completes after 1 fail:
-  description: "1 fail, 1 (attempt 2) pass, 2 yes => COMPLETE Live"
-  commands:
-    - rd run --prompted a.runbook.md
-    - rd fail  # 1 Build: it's "new"
-    - rd pass  # 1 Build: it's "new"
-    - rd yes  # 2 Ready?
-  result: COMPLETE
-stops after 1 fail, 2 no:
-  description: "1 fail, 1 (attempt 2) pass, 2 no => STOP"
-  commands:
-    - rd run --prompted a.runbook.md
-    - rd fail  # 1 Build: it's "new"
-    - rd pass  # 1 Build: it's "new"
-    - rd no  # 2 Ready?
-  result: STOP
 """
+PATHS = {
+    "completes": "1 pass, 2 yes => COMPLETE Live",
+    "stops after 2 no": "1 pass, 2 no => STOP",
+    "stops after 1 fail ×2": "1 fail ×2 => STOP Not built",
+    "completes after 1 fail": "1 fail, 1 (attempt 2) pass, 2 yes => COMPLETE Live",
+    "stops after 1 fail, 2 no": "1 fail, 1 (attempt 2) pass, 2 no => STOP",
+}
 PLAY = """# Triage
 ## INPUTS
 - `issue` (string): The issue.
@@ -93,9 +72,6 @@ def folder(tmp_path: Path) -> Path:
 
 def init(folder: Path, name: str, *words: str) -> Result:
     return call("test", "--init", name, *words, cwd=folder)
-
-
-# --- All documents ----------------------------------------------------------------------------------------------------
 
 
 TREES = [ROOT / "examples", *sorted((ROOT / "tests" / "differential" / "found" / "rundown").glob("*/"))]
@@ -152,38 +128,34 @@ def test_any_document_gets_scenarios_that_pass(seed: int, folder: Path) -> None:
             assert call("test", name, cwd=folder).code == 0
 
 
-# --- The file ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_runbook_gets_a_file_beside_it(folder: Path) -> None:
     path = document(folder, "a.runbook.md", ASKED)
     assert init(folder, "a.runbook.md") == Result(0, "", "wrote 5 scenarios to a.scenarios.yaml\n")
     assert path.read_text(encoding="utf-8") == ASKED
-    assert (folder / "a.scenarios.yaml").read_text(encoding="utf-8") == WRITTEN
+    written = (folder / "a.scenarios.yaml").read_text(encoding="utf-8")
+    assert written.startswith(WRITTEN)
+    found = yaml.safe_load(written)
+    assert {name: one["description"] for name, one in found.items()} == PATHS
+    assert found["stops after 1 fail ×2"]["commands"] == ["rd run --prompted a.runbook.md", "rd fail", "rd fail"]
+    assert found["stops after 1 fail, 2 no"]["commands"][1:] == ["rd fail", "rd pass", "rd no"]
     assert call("test", "a.runbook.md", cwd=folder).out.endswith("\n5 passed\n")
     assert init(folder, "a.runbook.md").err == "a.runbook.md: every path that rdc finds has a scenario\n"
-
-
-GOOD_ONE = "good: {commands: [rd run --prompted a.runbook.md, rd pass, rd yes], result: COMPLETE}"
-
-
-def test_scenarios_in_the_document_count_too(folder: Path) -> None:
+    (folder / "a.scenarios.yaml").unlink()
     document(folder, "a.runbook.md", f"---\nscenarios:\n  {GOOD_ONE}\n---\n\n{ASKED}")
     assert init(folder, "a.runbook.md").err == "wrote 4 scenarios to a.scenarios.yaml\n"
     assert call("test", "a.runbook.md", cwd=folder).out.endswith("\n5 passed\n")
+
+
+GOOD_ONE = "good: {commands: [rd run --prompted a.runbook.md, rd pass, rd yes], result: COMPLETE}"
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
         (GOOD_ONE, "1:1: error[RD013]: scenario `good` is also in `a.runbook.md`"),
-        (
-            "bad: {commands: [rd run a.runbook.md, rd pss], result: COMPLETE}",
-            "1:39: warning[RD014]: scenario `bad`",
-        ),
-        (
-            "bad: {commands: [rd run b.runbook.md], result: STOP}",
-            "1:18: warning[RD014]: scenario `bad`",
+        *(
+            (f"bad: {{commands: [{commands}], result: STOP}}", f"{place}: warning[RD014]: scenario `bad`")
+            for commands, place in (("rd run a.runbook.md, rd pss", "1:39"), ("rd run b.runbook.md", "1:18"))
         ),
         ("bad: {commands: [rd run a.runbook.md]}", "1:1: error[RD013]: scenario `bad`: `result` must be"),
         ("bad: [", "error[RD743]: the scenarios are not valid YAML"),
@@ -249,9 +221,6 @@ def test_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (folder / "a.scenarios.yaml").read_text() == GOOD_ONE
 
 
-# --- The scenarios ----------------------------------------------------------------------------------------------------
-
-
 LOOP = """# Loop
 ## 1. Again
 ```bash
@@ -277,43 +246,29 @@ def test_there_is_a_bound(folder: Path) -> None:
     assert re.fullmatch(r"b.runbook.md: at least \d+ more paths have no scenario; --paths N writes more", printed[1])
 
 
-def test_inputs_and_outputs_are_given(folder: Path) -> None:
-    head = """---
-rdc:
-  inputs:
-    region: {type: choice, options: [eu, us]}
-    version: {type: string, pattern: "[0-9]+[.][0-9]{2}"}
-  outputs: [id]
----
-
-"""
-    document(folder, "a.runbook.md", head + GOOD)
+def test_inputs_and_outputs_are_given_and_names_of_files_are_quoted(folder: Path) -> None:
+    inputs = 'region: {type: choice, options: [eu, us]}, version: {type: string, pattern: "[0-9]+[.][0-9]{2}"}'
+    document(folder, "a.runbook.md", f"---\nrdc:\n  inputs: {{{inputs}}}\n  outputs: [id]\n---\n\n{GOOD}")
     assert init(folder, "a.runbook.md").code == 0
     assert "  inputs:\n    region: eu  # made up\n" in (folder / "a.scenarios.yaml").read_text()
-    tried = call("test", "a.runbook.md", cwd=folder)
-    assert (tried.code, tried.out.endswith("\n3 passed\n")) == (0, True), tried.out
-
-
-def test_names_of_files_are_quoted(folder: Path) -> None:
     name = '-n it\'s 100% "$HOME": #1.runbook.md'
     document(folder, name, GOOD)
     assert call("test", "--init", "--", name, cwd=folder).code == 0
-    assert "3 passed" in call("test", "--", name, cwd=folder).out
+    for one in ("a.runbook.md", name):
+        tried = call("test", "--", one, cwd=folder)
+        assert (tried.code, tried.out.endswith("\n3 passed\n")) == (0, True), tried.out
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
+def test_wrong_use(folder: Path) -> None:
+    document(folder, "a.runbook.md", ASKED)
+    for words, problem in (
         (["--init"], "--init writes files beside documents; name the files or folders"),
         (["--init", "--on", "python", "a.runbook.md"], "--init runs no scenarios; remove --on and --format"),
         (["--init", "--format", "json", "a.runbook.md"], "--init runs no scenarios; remove --on and --format"),
         (["--paths", "3", "a.runbook.md"], "--paths needs --init"),
-    ],
-)
-def test_wrong_use(words: list[str], problem: str, folder: Path) -> None:
-    document(folder, "a.runbook.md", ASKED)
-    result = call("test", *words, cwd=folder)
-    assert (result.code, problem in result.err) == (2, True), result.err
+    ):
+        result = call("test", *words, cwd=folder)
+        assert (result.code, problem in result.err) == (2, True), result.err
     assert (folder / "a.runbook.md").read_text() == ASKED
     shutil.copy(ROOT / "examples" / "programs" / "review-loop.program.json", folder / "a.program.json")
     result = init(folder, "a.program.json")

@@ -8,18 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from compiler.ir.tasks import Tool
-from compiler.ir.texts import text
 from rdc.cli import main
-from tests.support import warm
 from tests.support.process import is_gone, wait_until
-from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, slot, stored
 
 pytestmark = pytest.mark.process
 
@@ -67,9 +62,6 @@ def called(words: tuple[str, ...], given: object, **environment: str) -> tuple[i
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-# --- MCP --------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def server() -> tuple[str, ...]:
     """The words of a server, which is forked from this process: it has loaded what servers import."""
@@ -82,15 +74,11 @@ def server() -> tuple[str, ...]:
     ("request_", "code", "output"),
     [
         ({"tool": "add", "arguments": {"a": 1, "b": 2}}, 0, "1 + 2 = 3 ✓\n"),
-        ({"tool": "fail", "arguments": {"why": "no reason"}}, 1, "no reason"),
-        (
-            {"tool": "refuse", "arguments": {"why": "\x1b]0;title\x07\x9b2J\u202e, and\nx"}},
-            1,
-            "?]0;title??2J?, and\nmore",
-        ),
+        ({"tool": "fail", "arguments": {"why": "no reason"}}, 1, "Error executing tool fail"),
+        ({"tool": "refuse", "arguments": {"why": "\x1b]0;t\x07\x9b2J\u202e, and\nx"}}, 1, "?]0;t??2J?, and\nx"),
         ({"tool": "gone", "arguments": {}}, 1, "gone"),
         ({"tool": "prompt", "arguments": {"id": "greet", "name": "them"}}, 0, "Be kind to them.\n"),
-        ({"tool": "prompt", "arguments": {"id": "gone"}}, 1, "gone"),
+        ({"tool": "prompt", "arguments": {"id": "gone"}}, 1, "Internal server error"),
         ("no JSON", 2, "standard input is not a request"),
     ],
 )
@@ -110,12 +98,16 @@ def test_a_tool_of_a_real_server_is_called(
     assert out == (output if code == 0 else "")
 
 
-def test_a_server_that_cannot_be_started_is_told_in_a_line(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"tool": "x", "arguments": {}}')))
+def test_what_is_missing_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    request = b'{"tool": "x", "arguments": {}}'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(request)))
     assert main(["tool-call", "no-such-server"]) == 1
     assert capfd.readouterr() == ("", "cannot start the server: No such file or directory\n")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(request)))
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.delitem(sys.modules, "rdc.calls.mcp_client", raising=False)
+    assert main(["tool-call", "server"]) == 2
+    assert "install rdc with its extra `mcp`" in capfd.readouterr().err
 
 
 def test_a_call_that_is_ended_ends_its_server(server: tuple[str, ...], tmp_path: Path) -> None:
@@ -129,18 +121,6 @@ def test_a_call_that_is_ended_ends_its_server(server: tuple[str, ...], tmp_path:
     assert process.wait(20) == 1
     assert is_gone(int((tmp_path / "pid").read_text()))
 
-
-def test_without_the_extra_it_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    monkeypatch.delitem(sys.modules, "rdc.calls.mcp_client", raising=False)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"tool": "x", "arguments": {}}')))
-    assert main(["tool-call", "server"]) == 2
-    assert "install rdc with its extra `mcp`" in capsys.readouterr().err
-
-
-# --- Mocks ------------------------------------------------------------------------------------------------------------
 
 MOCKS = """\
 agents:
@@ -185,20 +165,3 @@ def test_an_answer_that_is_asked_for_by_name_and_number_is_not_counted(
     assert called(("mock", "m.yaml"), {"tool": "dig", "arguments": {}}, RDC_STEP="s") == (0, "c\n", "")
     assert "several connections" in called(("mock", "m.yaml"), {"tool": "get", "arguments": {}}, RDC_STEP="s")[2]
     assert Path("m.yaml.calls").read_text() == '{"": {"tools dig": 1}}'
-
-
-def test_a_run_mocks_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:
-    place = Compiled(
-        tmp_path,
-        program(
-            node("1", Tool("web", "get", text("{}")), edge("STOP", "pass"), edge("2")),
-            node("2", agent("x"), edge("COMPLETE", "pass", stored("output")), edge("STOP")),
-            slots=("output",),
-            message=of(slot("output")),
-        ),
-    )
-    (tmp_path / "m.yaml").write_text("agents: {2: [hello]}\ntools:\n  web/get: [{fail: no}]\n")
-    command = f"{warm.rdc_for_runs()} mock m.yaml"
-    begun = time.monotonic()
-    result = place.run("run", "--agent", command, "--tool", f"web={command}")
-    assert result.last == "rdc: COMPLETE hello", (result.err, time.monotonic() - begun)

@@ -43,25 +43,15 @@ true
 - FAIL: COMPLETE "{N} rounds"
 """
 
-DEAD = """\
-## 1. Both
-- PASS: GOTO 2
-- FAIL: STOP "never said"
-### 1.1 One
-- PASS: GOTO 2
-- FAIL: GOTO 2
-## 2. Two
-"""
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name, text in {"deploy": DEPLOY, "rounds": ROUNDS, "dead": DEAD, "broken": UNKNOWN_TARGET}.items():
+    for name, text in {"deploy": DEPLOY, "rounds": ROUNDS, "broken": UNKNOWN_TARGET}.items():
         document(tmp_path, f"{name}.runbook.md", text)
     return tmp_path
 
 
-def test_without_outcomes_all_passes(folder: Path) -> None:
+def test_without_outcomes_all_passes_and_outcomes_are_used_up(folder: Path) -> None:
     result = call("trace", "deploy.runbook.md", cwd=folder)
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
@@ -71,19 +61,14 @@ def test_without_outcomes_all_passes(folder: Path) -> None:
         "=> COMPLETE",
     ]
     assert not (folder / "WAS_RUN").exists()
-
-
-def test_outcomes_are_used_up_and_the_last_one_stays(folder: Path) -> None:
-    given = "2.1=no,no Back=pass"
-    result = call("trace", "deploy.runbook.md", "--outcomes", given, cwd=folder)
-    assert result.out.splitlines() == [
-        "1                Build  PASS",
-        "2.1              Look   NO    RETRY 1",
-        "2.1 (attempt 2)  Look   NO    GOTO Back",
-        "Back                    PASS  STOP",
-        "=> STOP Back to the old one",
-    ]
-    assert call("trace", "deploy.runbook.md", "--outcomes", "2.1=fail", cwd=folder).out == result.out
+    for outcomes in ("2.1=no,no Back=pass", "2.1=fail"):  # the last one stays
+        assert call("trace", "deploy.runbook.md", "--outcomes", outcomes, cwd=folder).out.splitlines() == [
+            "1                Build  PASS",
+            "2.1              Look   NO    RETRY 1",
+            "2.1 (attempt 2)  Look   NO    GOTO Back",
+            "Back                    PASS  STOP",
+            "=> STOP Back to the old one",
+        ]
     failing = call("trace", "deploy.runbook.md", "--otherwise", "fail", cwd=folder)
     assert failing.out.splitlines() == ["1  Build  FAIL  STOP", "=> STOP Nothing was built"]
 
@@ -101,24 +86,18 @@ def test_instances_have_their_numbers(folder: Path) -> None:
     assert endless.out.splitlines()[-1] == "=> ... at {N} after 7 visits"
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (
-            ("--outcomes", "2=pass"),
-            "there is no step '2' with outcomes; use one of 1, 2.1, 2.2, Back",
-        ),  # a step with substeps has no outcome of its own
+def test_wrong_use(folder: Path) -> None:
+    for words, complaint in (
+        # a step with substeps has no outcome of its own
+        (("--outcomes", "2=pass"), "there is no step '2' with outcomes; use one of 1, 2.1, 2.2, Back"),
         (("--outcomes", "1"), "'1' is not STEP=OUTCOME"),
         (("--outcomes", "1=maybe"), "'1=maybe': the outcomes are pass and fail"),
         (("--outcomes", "'1=pass"), "a quote is not closed"),
         (("--all", "--outcomes", "1=pass"), "remove --outcomes"),
         (("--all", "--paths", "0"), "--paths"),
-    ],
-)
-def test_wrong_use(folder: Path, words: tuple[str, ...], complaint: str) -> None:
-    result = call("trace", "deploy.runbook.md", *words, cwd=folder)
-    assert (result.code, result.out) == (2, "")
-    assert complaint in result.err
+    ):
+        result = call("trace", "deploy.runbook.md", *words, cwd=folder)
+        assert (result.code, result.out, complaint in result.err) == (2, "", True), result.err
     broken = call("trace", "broken.runbook.md", cwd=folder)
     assert (broken.code, broken.out, "RD201" in broken.err) == (1, "", True)
 
@@ -156,11 +135,47 @@ def test_repetitions_are_folded(folder: Path) -> None:
     assert visits == [("1", "pass"), ("2.1", "fail"), ("2.1", "fail"), ("Back", "fail")]
 
 
-def test_what_no_run_can_take_is_no_transition_if_it_is_taken_elsewhere(folder: Path) -> None:
-    """1.1 goes away when it fails, so that only the failure of 1.2 leads by the step's transition."""
-    text = "## 1. A\n- FAIL: GOTO 3\n### 1.1 B\n- FAIL: GOTO 2\n### 1.2 C\n## 2. D\n## 3. E\n"
-    document(folder, "away.runbook.md", text)
-    assert call("trace", "away.runbook.md", "--all", cwd=folder).out.splitlines()[-1] == "3 of 3 transitions taken"
+AWAY = "## 1. A\n- FAIL: GOTO 3\n### 1.1 B\n- FAIL: GOTO 2\n### 1.2 C\n## 2. D\n## 3. E\n"
+"""1.1 goes away when it fails, so that only the failure of 1.2 leads by the step's transition."""
+DEAD = '## 1. Both\n- PASS: GOTO 2\n- FAIL: STOP "x"\n### 1.1 One\n- PASS: GOTO 2\n- FAIL: GOTO 2\n## 2. Two\n'
+RETRY = "## 1. A\n\n- PASS: RETRY 3 STOP\n- FAIL: STOP\n\n### 1.1 B\n\n### 1.2 C\n"
+LONG = "## 1. A\n\n- FAIL: RETRY 1200 GOTO 2\n\n## 2. B\n"
+LARGE = "\n".join(f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 201))
+
+
+PASSING = "    not on these paths, but taken if all steps pass"
+NOWHERE = "    no outcomes lead there"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "lines"),
+    [
+        (AWAY, (), ["3 of 3 transitions taken"]),
+        (
+            DEAD,
+            (),
+            [
+                "2 of 4 transitions taken",
+                "not taken: 3: 1 FAIL: STOP",
+                NOWHERE,
+                "not taken: 2: 1 PASS: GOTO 2",
+                NOWHERE,
+            ],
+        ),
+        (RETRY, ("--visits", "1"), ["1 of 4 transitions taken", "not taken: 3: 1 PASS: RETRY 3", PASSING]),
+        (RETRY, ("--visits", "1"), ["not taken: 3: 1 PASS: STOP", PASSING]),
+        (LONG, (), ["    not on these paths, but taken with --outcomes 1=fail --visits 1201"]),
+        (LARGE, ("--paths", "3"), ["1 fail ×4 => STOP", "3 paths, shortest first; there may be more"]),
+    ],
+)
+def test_what_no_walk_takes_is_told(text: str, words: tuple[str, ...], lines: list[str], tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", text)
+    shown = call("trace", "a.runbook.md", "--all", *words, cwd=tmp_path).out.splitlines()
+    wanted = [line.replace("not taken: ", "  not taken: a.runbook.md:") for line in lines]
+    left = iter(shown)
+    assert [line for line in wanted if line not in left] == [], shown
+    if text == LONG:
+        assert "GOTO 2" in call("trace", "a.runbook.md", *lines[0].split()[-4:], cwd=tmp_path).out
 
 
 def test_what_the_bound_leaves_out_can_be_asked_for(folder: Path) -> None:
@@ -173,74 +188,16 @@ def test_what_the_bound_leaves_out_can_be_asked_for(folder: Path) -> None:
     assert "GOTO Back" in call("trace", "deploy.runbook.md", "--outcomes", given, cwd=folder).out
 
 
-def test_what_no_walk_takes_is_told(folder: Path) -> None:
-    lines = call("trace", "dead.runbook.md", "--all", cwd=folder).out.splitlines()
-    assert lines[-5:] == [
-        "2 of 4 transitions taken",
-        "  not taken: dead.runbook.md:3: 1 FAIL: STOP",
-        "    no outcomes lead there",
-        "  not taken: dead.runbook.md:2: 1 PASS: GOTO 2",
-        "    no outcomes lead there",
-    ]
-
-
-def test_a_retry_of_a_step_is_named_as_it_is_written(folder: Path) -> None:
-    document(folder, "retry.runbook.md", "## 1. A\n\n- PASS: RETRY 3 STOP\n- FAIL: STOP\n\n### 1.1 B\n\n### 1.2 C\n")
-    lines = call("trace", "retry.runbook.md", "--all", "--visits", "1", cwd=folder).out.splitlines()
-    assert lines[2] == "1 of 4 transitions taken"
-    assert lines[-4:] == [
-        "  not taken: retry.runbook.md:3: 1 PASS: RETRY 3",
-        "    not on these paths, but taken if all steps pass",
-        "  not taken: retry.runbook.md:3: 1 PASS: STOP",
-        "    not on these paths, but taken if all steps pass",
-    ]
-
-
-def test_advice_for_a_long_way_says_how_long(folder: Path) -> None:
-    document(folder, "long.runbook.md", "## 1. A\n\n- FAIL: RETRY 1200 GOTO 2\n\n## 2. B\n")
-    advice = call("trace", "long.runbook.md", "--all", cwd=folder).out.splitlines()[-1]
-    assert advice == "    not on these paths, but taken with --outcomes 1=fail --visits 1201"
-    words = shlex.split(advice)[shlex.split(advice).index("--outcomes") :]
-    assert "GOTO 2" in call("trace", "long.runbook.md", *words, cwd=folder).out
-
-
-def test_large_documents_have_walks(folder: Path) -> None:
-    steps = (f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 201))
-    document(folder, "large.runbook.md", "\n".join(steps))
-    lines = call("trace", "large.runbook.md", "--all", "--paths", "3", cwd=folder).out.splitlines()
-    assert lines[3] == "3 paths, shortest first; there may be more"
-    assert lines[0] == "1 fail ×4 => STOP"
-
-
 def test_for_machines(folder: Path) -> None:
     one = json.loads(call("trace", "rounds.runbook.md", "--outcomes", "{N}=fail", "--format", "json", cwd=folder).out)
-    assert one["paths"] == [
-        {
-            "outcomes": "{N}=fail",
-            "jumps": [],
-            "visits": [
-                {
-                    "step": "{N}",
-                    "title": "Round 1",
-                    "attempt": 1,
-                    "instances": {"RDC_STEP_INSTANCE": 1},
-                    "outcome": "fail",
-                    "transitions": ["COMPLETE"],
-                }
-            ],
-            "at": "{N}/COMPLETE",
-            "result": "COMPLETE",
-            "message": "1 rounds",
-        }
-    ]
+    about = {"step": "{N}", "title": "Round 1", "attempt": 1, "instances": {"RDC_STEP_INSTANCE": 1}}
+    visit = {**about, "outcome": "fail", "transitions": ["COMPLETE"]}
+    ended = {"at": "{N}/COMPLETE", "result": "COMPLETE", "message": "1 rounds"}
+    assert one["paths"] == [{"outcomes": "{N}=fail", "jumps": [], "visits": [visit], **ended}]
+    document(folder, "dead.runbook.md", DEAD)
     every = json.loads(call("trace", "dead.runbook.md", "--all", "--format", "json", cwd=folder).out)
     assert every["complete"]
     assert [item["places"] for item in every["coverage"]["untaken"]] == [["dead.runbook.md:3"], ["dead.runbook.md:2"]]
-
-
-def test_nothing_commands_the_terminal(folder: Path) -> None:
-    document(folder, "odd.runbook.md", '## 1. A\u202e\x1b]0;x\x07\n\n- PASS: STOP "b\x1b[2J"\n')
-    assert not {"\x1b", "\u202e"} & {*call("trace", "odd.runbook.md", cwd=folder).out}
 
 
 DECLARED = """\
@@ -303,24 +260,20 @@ Fix it.
 """
 
 
-def test_no_two_lines_of_all_paths_are_the_same(tmp_path: Path) -> None:
+def test_all_paths_of_other_formats_and_names(tmp_path: Path) -> None:
     document(tmp_path, "a.playbook.md", TRIAGE)
     lines = call("trace", "a.playbook.md", "--all", cwd=tmp_path).out.splitlines()
     paths = [line for line in lines if " => " in line]
-    assert "1 fail => STOP" in paths
-    assert "1 pass => COMPLETE" in paths
-    assert len(set(paths)) == len(paths)
+    assert {"1 fail => STOP", "1 pass => COMPLETE"} < {*paths}
+    assert len(set(paths)) == len(paths), "no two lines are the same"
     assert f"{len(paths)} paths in total" in lines
-
-
-def test_a_specification_has_no_transitions_to_take(tmp_path: Path) -> None:
     document(tmp_path, "a.stepspec.yaml", "step_specs:\n  - id: a\n")
     out = call("trace", "a.stepspec.yaml", "--all", cwd=tmp_path).out
-    assert "0 of 0" not in out
-    assert out.endswith("the document has no transitions\n")
-
-
-# --- Repetitions are folded, and nothing is lost by that --------------------------------------------------------------
+    assert ("0 of 0" in out, out.splitlines()[-1]) == (False, "the document has no transitions")
+    document(tmp_path, "odd.runbook.md", '## 1. A\u202e\x1b]0;x\x07\n\n- PASS: STOP "b\x1b[2J"\n')
+    assert not {"\x1b", "\u202e"} & {*call("trace", "odd.runbook.md", cwd=tmp_path).out}, (
+        "nothing commands the terminal"
+    )
 
 
 def shown(letters: str) -> str:

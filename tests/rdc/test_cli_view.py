@@ -26,10 +26,17 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_it_prints_its_address_and_ends_with_ctrl_c(folder: Path) -> None:
-    with process_of(folder, NAME) as (process, client):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        refused = call("view", NAME, "--port", str(port), cwd=folder)
+        assert (refused.code, refused.out) == (2, "")
+        assert f"cannot use port {port}" in refused.err
+        assert "choose another one with --port" in refused.err
+    with process_of(folder, NAME, "--port", str(port)) as (process, client):
+        assert client.port == port
         assert client.ask("/api/document").json["title"] == "Deploy"
-        assert client.ask("/").status == 200
-        assert b"<" in client.ask("/").body
+        page = client.ask("/")
+        assert (page.status, b"<" in page.body) == (200, True)
         process.send_signal(signal.SIGINT)
         assert process.wait(SOON) == 130
     assert (folder / "err").read_text() == ""
@@ -88,59 +95,34 @@ def test_the_private_file_does_not_stay(folder: Path, number: signal.Signals) ->
         assert not made[0].exists()
 
 
-def test_a_port_can_be_chosen_but_not_taken(folder: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        refused = call("view", NAME, "--port", str(port), cwd=folder)
-        assert (refused.code, refused.out) == (2, "")
-        assert f"cannot use port {port}" in refused.err
-        assert "choose another one with --port" in refused.err
-    with process_of(folder, NAME, "--port", str(port)) as (_, client):
-        assert client.port == port
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_a_wrong_call_is_refused(folder: Path) -> None:
+    assert call("compile", NAME, "--to", "python", cwd=folder).code == 0
+    document(folder, "mine.py", "print()\n")
+    for words, message in (
         (["no.runbook.md"], "no.runbook.md does not exist"),
         (["--port", "70000", NAME], "is not in the range"),
         (["--host", "0.0.0.0", NAME], "no such option --host"),
         (["--run", "nope", NAME], "unknown run 'nope' (see 'rdc status')"),
         (["--database", "sqlite:///a", NAME], "--database needs the program of a worker, such as deploy_worker.py"),
         ([], "no document has runs here; name a FILE"),
-    ],
-)
-def test_a_wrong_call_is_refused(folder: Path, words: list[str], message: str) -> None:
-    refused = call("view", *words, cwd=folder)
-    assert (refused.code, refused.out) == (2, "")
-    assert message in refused.err
+        (["deploy.py"], f"deploy.py is not a worker's program; name its document {NAME}"),
+        (["mine.py"], "mine.py is not a worker's program"),
+    ):
+        refused = call("view", *words, cwd=folder)
+        assert (refused.code, refused.out, message in refused.err) == (2, "", True), refused.err
 
 
-def test_without_a_file_it_takes_the_only_document_with_runs(folder: Path) -> None:
-    spawn("run", NAME, cwd=folder)
-    with process_of(folder) as (_, client):
-        assert client.ask("/api/document").json["file"] == NAME
-        assert client.ask("/api/runs").json["chosen"] == "deploy"
-    document(folder, "other.runbook.md", GOOD)
-    spawn("run", "other.runbook.md", cwd=folder)
-    refused = call("view", cwd=folder)
-    assert f"several documents have runs here; name one: {NAME}, other.runbook.md" in refused.err
-
-
-def test_a_run_is_chosen_by_its_name_or_id(folder: Path) -> None:
+def test_without_a_file_it_takes_the_only_document_with_runs_and_a_run_by_its_name_or_id(folder: Path) -> None:
     for name in ("a", "b"):
         spawn("run", NAME, "--as", name, cwd=folder)
-    with process_of(folder, NAME, "--run", "deploy@a") as (_, client):
+    with process_of(folder, "--run", "deploy@a") as (_, client):
+        assert client.ask("/api/document").json["file"] == NAME
         found = client.ask("/api/runs").json
         assert found["chosen"] == "deploy@a"
         ids = {one["key"]: one["id"] for one in found["runs"]}
     with process_of(folder, NAME, "--run", ids["deploy@b"]) as (_, client):
         assert client.ask("/api/runs").json["chosen"] == "deploy@b"
-
-
-def test_a_program_of_another_target_is_no_worker(folder: Path) -> None:
-    spawn("compile", NAME, "--to", "python", cwd=folder)
-    refused = call("view", "deploy.py", cwd=folder)
-    assert f"deploy.py is not a worker's program; name its document {NAME}" in refused.err
-    document(folder, "mine.py", "print()\n")
-    assert "mine.py is not a worker's program" in call("view", "mine.py", cwd=folder).err
+    document(folder, "other.runbook.md", GOOD)
+    spawn("run", "other.runbook.md", cwd=folder)
+    refused = call("view", cwd=folder)
+    assert f"several documents have runs here; name one: {NAME}, other.runbook.md" in refused.err

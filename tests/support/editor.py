@@ -96,6 +96,13 @@ class Editor(LanguageClient):
         """Close a document."""
         self.text_document_did_close(lsp.DidCloseTextDocumentParams(lsp.TextDocumentIdentifier(uri)))
 
+    async def hover(self, uri: str, at: lsp.Position) -> tuple[str, lsp.Range | None]:
+        """Return what the editor shows at a position, and for which range."""
+        found = await self.text_document_hover_async(lsp.HoverParams(lsp.TextDocumentIdentifier(uri), at))
+        assert found
+        assert isinstance(found.contents, lsp.MarkupContent)
+        return found.contents.value, found.range
+
     def codes(self, uri: str) -> list[object]:
         """Return the codes of the diagnostics that the editor shows for a file."""
         return [one.code for one in self.diagnostics.get(uri, ())]
@@ -159,3 +166,13 @@ def edited(text: str, edits: Sequence[lsp.TextEdit]) -> str:
     for start, end, new in sorted(places, reverse=True):
         text = text[:start] + new + text[end:]
     return text
+
+
+def changed(edit: lsp.WorkspaceEdit | None) -> dict[str, list[lsp.TextEdit]]:
+    """Return the edits of each document."""
+    assert edit
+    found: dict[str, list[lsp.TextEdit]] = {}
+    for change in edit.document_changes or ():
+        assert isinstance(change, lsp.TextDocumentEdit)
+        found[change.text_document.uri] = [one for one in change.edits if isinstance(one, lsp.TextEdit)]
+    return found

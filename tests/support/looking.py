@@ -84,6 +84,7 @@ class Client:
     def __init__(self, address: str) -> None:
         self.host, _, self.token = address.removeprefix("http://").partition("/#")
         self.port = int(self.host.rpartition(":")[2])
+        self.streams: list[Stream] = []
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=SOON)
@@ -118,7 +119,9 @@ class Client:
             return b"".join(parts)
 
     def stream(self, key: str, more: str = "") -> Stream:
-        return Stream(self, f"/api/runs/{key}/events{more}")
+        """Open a stream, which a test may close before the server ends."""
+        self.streams.append(Stream(self, f"/api/runs/{key}/events{more}"))
+        return self.streams[-1]
 
     def answer(self, key: str, **reply: object) -> Reply:
         return self.ask(f"/api/runs/{key}/answer", "POST", reply)
@@ -143,9 +146,12 @@ def serving_runs(
     server = Server(0, Watch(file, Document("", "", 0, continues=continues), runs), wanted)
     thread = Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
+    client = Client(server.door.address)
     try:
-        yield Client(server.door.address)
+        yield client
     finally:
+        for stream in client.streams:
+            stream.close()
         server.shutdown()
         server.server_close()
         thread.join()

@@ -125,13 +125,6 @@ class Place:
         return {str(path): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
 
 
-def emitted(program: Program) -> str:
-    """The Makefile of a program."""
-    text = MakeBackend().emit(program, {}).text
-    assert text
-    return text
-
-
 def lay(folder: Path, program: Program, **options: str) -> bool:
     """Write the Makefile of a program, and what it calls; whether it calls anything."""
     emission = MakeBackend().emit(program, options)

@@ -12,7 +12,6 @@ from tests.support.specifications import program_of, table_of
 
 MOST_CALLS = 40
 EXECUTOR = """
-[ ! -e slow ] || { echo $$ > began; sleep 0.2; }
 echo "$RDC_STEP" >> log; n=$(grep -c . log); mkdir -p out; : > out/first.md; echo done > "out/$RDC_STEP.md"
 [ $((n % 4)) != 3 ]
 """

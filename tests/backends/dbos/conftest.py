@@ -13,7 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet, until
+from benchmarks.workers.fleet import until
 from tests.backends.dbos.documents import ASKS, RETRIES, WORK
 from tests.backends.dbos.fleet import WarmFleet
 from tests.support import once as shared
@@ -47,21 +47,21 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def fleet(tmp_path: Path, database: str) -> Iterator[Fleet]:
+def fleet(tmp_path: Path, database: str) -> Iterator[WarmFleet]:
     """A folder for a program and its workers, with a new database of each kind."""
     with WarmFleet(tmp_path, database) as found:
         yield found
 
 
 @pytest.fixture
-def sqlite_fleet(tmp_path: Path) -> Iterator[Fleet]:
+def sqlite_fleet(tmp_path: Path) -> Iterator[WarmFleet]:
     """The same with a SQLite file, for what has nothing to do with the database."""
     with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite") as found:
         yield found
 
 
 @pytest.fixture
-def serving() -> Iterator[Fleet]:
+def serving() -> Iterator[WarmFleet]:
     """The program of `WORK` with a worker and a SQLite file, which all tests of a run share."""
     folder = shared.shared("a-worker", serve)
     with WarmFleet(folder, f"sqlite:///{folder}/runs.sqlite") as found:
@@ -91,7 +91,7 @@ kill -9 $worker; sleep 0.5; rm -rf "$folder"
 
 
 @pytest.fixture
-def queued(tmp_path: Path) -> Iterator[Fleet]:
+def queued(tmp_path: Path) -> Iterator[WarmFleet]:
     """A program without a worker, whose database has its queued run r1. The folder is a copy."""
     shutil.copytree(shared.shared("a-queued-run", start_a_run), tmp_path, dirs_exist_ok=True)
     with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/runs.sqlite") as found:
@@ -106,7 +106,7 @@ def start_a_run(folder: Path) -> None:
 
 
 @pytest.fixture
-def words(tmp_path: Path) -> Iterator[Fleet]:
+def words(tmp_path: Path) -> Iterator[WarmFleet]:
     with WarmFleet(tmp_path, f"sqlite:///{tmp_path}/none.sqlite") as fleet:
         fleet.script = shared.shared("a-program", compile_questions) / "worker.py"
         yield fleet

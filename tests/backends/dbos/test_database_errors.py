@@ -6,13 +6,11 @@ import os
 import re
 import socket
 import sqlite3
-import struct
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -20,6 +18,7 @@ import pytest
 from benchmarks.workers.fleet import CommandResult, Fleet
 from runtime_shim.engine.program import UsageError
 from runtime_shim.targets.dbos.command_line import DbosCaller
+from runtime_shim.targets.dbos.leases import Leases
 from runtime_shim.targets.dbos.legs import Legs, network_of, worded_error
 
 pytestmark = pytest.mark.tool
@@ -36,9 +35,12 @@ def refused(fleet: Fleet, url: str, expected: str, with_worker: bool = True) -> 
         in_words(fleet.call(*command, RDC_DATABASE=url), expected, command)
     in_words(fleet.call("list", "--database", url), expected, ["list"])
     if with_worker:
-        worker = fleet.worker(ready=False, RDC_DATABASE=url)
-        code = worker.process.wait(30)
-        in_words(CommandResult(code, "", worker.text), expected, ["worker"])
+        refused_worker(fleet, url, expected)
+
+
+def refused_worker(fleet: Fleet, url: str, expected: str) -> None:
+    worker = fleet.worker(ready=False, RDC_DATABASE=url)
+    in_words(CommandResult(worker.process.wait(30), "", worker.text), expected, ["worker"])
 
 
 def in_words(reply: CommandResult, expected: str, command: list[str]) -> None:
@@ -74,18 +76,15 @@ def hides_the_password(message: str, start: str) -> bool:
     return PASSWORD not in message and not re.search(rf"ann|:{start or 42}\b", message)
 
 
-@pytest.mark.parametrize(("start", "between"), [("42", "/"), ("a", "@/"), ("", "%zz/")])
-def test_no_part_of_a_password_is_shown(start: str, between: str, words: Fleet) -> None:
-    shown = words.call("list", RDC_DATABASE=f"postgresql://ann:{start}{between}{PASSWORD}+x@127.0.0.1:1/runs")
-    assert (shown.code, "Traceback" in shown.text, hides_the_password(shown.text, start)) == (2, False, True), shown
-
-
 @pytest.mark.parametrize("start", ["42", "a", ""])
-def test_no_part_of_a_password_is_in_an_error(start: str) -> None:
+def test_no_part_of_a_password_is_in_an_error(start: str, words: Fleet) -> None:
+    url = f"postgresql://ann:{start}BETWEEN{PASSWORD}+x@127.0.0.1:1/runs"
     for between in BETWEEN:
         with pytest.raises(UsageError) as caught:
-            Legs(f"postgresql://ann:{start}{between}{PASSWORD}+x@127.0.0.1:1/runs", "").rows("SELECT 1")
+            Legs(url.replace("BETWEEN", between), "").rows("SELECT 1")
         assert hides_the_password(str(caught.value), start), caught.value
+    shown = words.call("list", RDC_DATABASE=url.replace("BETWEEN", {"42": "/", "a": "@/"}.get(start, "%zz/")))
+    assert (shown.code, "Traceback" in shown.text, hides_the_password(shown.text, start)) == (2, False, True), shown
 
 
 @pytest.mark.parametrize(
@@ -104,9 +103,10 @@ def test_commands_in_hints_have_only_the_address_of_a_file(url: str, shown: str)
     assert [*found.values()] == [f"job.py answer r1 2 yes{shown}", f"job.py status r1{shown}"]
 
 
-def test_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
+@pytest.mark.parametrize("with_worker", [False, pytest.param(True, marks=pytest.mark.soak)])
+def test_files_that_are_no_database(words: Fleet, tmp_path: Path, with_worker: bool) -> None:
     (tmp_path / "text").write_text("This is no database, although it has some length. " * 50)
-    refused(words, f"sqlite:///{tmp_path}/text", "this is not a SQLite database; name another file", False)
+    refused(words, f"sqlite:///{tmp_path}/text", "this is not a SQLite database; name another file", with_worker)
 
 
 def test_a_database_behind_a_link_or_of_another_user(words: Fleet, tmp_path: Path) -> None:
@@ -130,23 +130,14 @@ def test_a_database_behind_a_link_or_of_another_user(words: Fleet, tmp_path: Pat
         in_words(reply, "b.sqlite belongs to another user", ["start"])
 
 
-def test_a_folder_that_does_not_exist(words: Fleet, tmp_path: Path) -> None:
-    for command in COMMANDS[2:3]:
-        reply = words.call(*command, RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
-        in_words(reply, "the file cannot be opened; check its folder", command)
-    reply = words.call("list", RDC_DATABASE=f"sqlite:///{tmp_path}/missing/a.sqlite")
+@pytest.mark.parametrize("with_worker", [False, pytest.param(True, marks=pytest.mark.soak)])
+def test_a_folder_that_does_not_exist(words: Fleet, tmp_path: Path, with_worker: bool) -> None:
+    url, expected = f"sqlite:///{tmp_path}/missing/a.sqlite", "the file cannot be opened; check its folder"
+    in_words(words.call("start", "--id", "r1", RDC_DATABASE=url), expected, ["start"])
+    reply = words.call("list", RDC_DATABASE=url)
     assert (reply.code, bool(TECHNICAL.search(reply.text))) == (2, False)
-
-
-@pytest.mark.soak
-def test_workers_with_files_that_are_no_database(words: Fleet, tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("This is no database, although it has some length. " * 50)
-    for path, expected in (
-        ("text", "this is not a SQLite database; name another file"),
-        ("missing/a.sqlite", "the file cannot be opened; check its folder"),
-    ):
-        worker = words.worker(ready=False, RDC_DATABASE=f"sqlite:///{tmp_path}/{path}")
-        in_words(CommandResult(worker.process.wait(30), "", worker.text), expected, ["worker"])
+    if with_worker:
+        refused_worker(words, url, expected)
 
 
 def test_a_server_that_is_not_there(words: Fleet) -> None:
@@ -179,12 +170,8 @@ def test_a_server_that_refuses(words: Fleet, postgres: str) -> None:
         connection.execute("REVOKE ALL ON DATABASE closed FROM PUBLIC")
         connection.execute("GRANT CONNECT ON DATABASE closed TO guarded")
         url = f"postgresql://guarded:{PASSWORD}@/closed?host={where}"
-        for command in (["start"],):
-            in_words(words.call(*command, RDC_DATABASE=url), "grant all rights on the schema dbos", command)
-        worker = words.worker(ready=False, RDC_DATABASE=url)
-        in_words(
-            CommandResult(worker.process.wait(30), "", worker.text), "grant all rights on the schema dbos", ["worker"]
-        )
+        in_words(words.call("start", RDC_DATABASE=url), "grant all rights on the schema dbos", ["start"])
+        refused_worker(words, url, "grant all rights on the schema dbos")
         log = words.folder / "worker-1.log"
         assert PASSWORD not in log.read_text()
 
@@ -227,47 +214,14 @@ def test_network_disks_are_known(tmp_path: Path) -> None:
     assert network_of("/a.sqlite", str(tmp_path / "none")) == ""
 
 
-@pytest.mark.soak
-def test_a_pool_of_connections_is_refused(words: Fleet, postgres: str) -> None:
-    with pooled(postgres) as port:
-        worker = words.worker(ready=False, RDC_DATABASE=f"postgresql://postgres:{PASSWORD}@127.0.0.1:{port}/postgres")
-        reply = CommandResult(worker.process.wait(30), "", worker.text)
-    in_words(reply, "is a connection pool such as PgBouncer", ["worker"])
-    assert "use the address of the server itself" in reply.err
-
-
-@contextmanager
-def pooled(server: str) -> Iterator[int]:
-    """Listen as a pool does: it gives each client a key of its own, and not that of the server's process."""
-    where = parse_qs(urlsplit(server).query)["host"][0]
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def served(client: socket.socket) -> None:
-        with client, socket.socket(socket.AF_UNIX) as behind:
-            behind.connect(f"{where}/.s.PGSQL.5432")
-            threading.Thread(target=copied, args=(client, behind, lambda data: data), daemon=True).start()
-            copied(behind, client, renamed)
-
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                threading.Thread(target=served, args=(listener.accept()[0],), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    with listener:
-        yield listener.getsockname()[1]
-
-
-def copied(source: socket.socket, target: socket.socket, change: object) -> None:
-    assert callable(change)
-    with suppress(OSError):
-        while data := source.recv(1 << 16):
-            target.sendall(change(data))
-        target.shutdown(socket.SHUT_WR)
-
-
-def renamed(data: bytes) -> bytes:
-    """Replace the number of the server's process in its message BackendKeyData."""
-    mark = b"K" + struct.pack("!I", 12)
-    place = data.find(mark)
-    return data if place < 0 else data[: place + 5] + struct.pack("!I", 4242) + data[place + 9 :]
+def test_a_pool_of_connections_is_refused() -> None:
+    """It gives each client a key of its own, and not that of the server's process."""
+    connection: Any = MagicMock()
+    connection.info.backend_pid = 4242
+    connection.execute.return_value.fetchone.return_value = (1,)
+    database: Any = SimpleNamespace(is_sqlite=False, connect=lambda: connection, worded=nullcontext, shown="the pool")
+    with pytest.raises(
+        UsageError, match=r"the pool is a connection pool such as PgBouncer: .*; use the address of the"
+    ):
+        Leases(database).take("worker", "1")
+    connection.close.assert_called_once()

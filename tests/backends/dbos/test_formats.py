@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
 import time
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from backends.registry import load
-from benchmarks.workers.fleet import Fleet, group_is_gone, until
+from benchmarks.workers.fleet import group_is_gone, until
+from tests.backends.dbos.fleet import WarmFleet
 from tests.conftest import ROOT
 from tests.differential.drivers.dbos import DATABASE, RUN, missing, settled, working
 from tests.differential.drivers.process import Done
@@ -22,7 +20,7 @@ from tests.differential.stepspec import check_records, read_records
 from tests.support import warm
 from tests.support.makefiles import children
 from tests.support.runbooks import command, limited, question
-from tests.support.stepspec_drives import MOST_CALLS, drive_of
+from tests.support.stepspec_drives import EXECUTOR, MOST_CALLS, drive_of
 
 pytestmark = pytest.mark.process
 
@@ -45,32 +43,7 @@ def agent(folder: Path, text: str = AGENT) -> str:
 
 
 @pytest.mark.soak
-def test_parallel_agents_a_gate_and_a_tool(fleet: Fleet, tmp_path: Path) -> None:
-    fleet.compile_file(REVIEW)
-    tool = tmp_path / "tool.sh"
-    tool.write_text('cat >> arguments; echo >> arguments; echo "{}"\n')
-    fleet.worker("--agent", agent(tmp_path), "--tool", f"github=sh {tool}")
-    fleet.start("r1", "--input", "change=42")
-    fleet.until("r1", "waiting")
-    assert len(fleet.lines("calls")) == 2
-    shown = fleet.call("status", "r1")
-    assert (shown.code, "answer r1 gate approved" in shown.out) == (75, True), shown.out
-    assert fleet.call("approve", "r1", "--gate", "other").code == 2
-    assert fleet.call("approve", "r1", "--gate", "gate", "--by", "ann").code == 0
-    fleet.until("r1", "complete")
-    assert any('"number": "42"' in line or '"number":"42"' in line for line in fleet.lines("arguments"))
-    assert "by ann" in fleet.call("status", "r1").out
-    assert "Merged" in fleet.call("list").out
-
-    fleet.start("r2")
-    fleet.until("r2", "waiting")
-    assert fleet.call("answer", "r2", "gate", "rejected", "--note", "too large").code == 0
-    fleet.until("r2", "stop")
-    assert len(fleet.lines("calls")) == 4
-
-
-@pytest.mark.soak
-def test_a_killed_worker_leaves_no_parallel_agent_and_repeats_no_finished_one(fleet: Fleet, tmp_path: Path) -> None:
+def test_a_killed_worker_leaves_no_parallel_agent_and_repeats_no_finished_one(fleet: WarmFleet, tmp_path: Path) -> None:
     text = AGENT.replace("if test -e hold", 'if test -e hold && test "$RDC_AGENT_TYPE" = style')
     fleet.compile_file(REVIEW)
     (tmp_path / "hold").touch()
@@ -89,28 +62,13 @@ def test_a_killed_worker_leaves_no_parallel_agent_and_repeats_no_finished_one(fl
     assert kinds.count("security") == 1, kinds
 
 
-@pytest.mark.soak
-def test_parallel_agents_end_with_a_killed_helper(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile_file(REVIEW)
-    (tmp_path / "hold").touch()
-    worker = sqlite_fleet.worker("--agent", agent(tmp_path))
-    sqlite_fleet.start("r1")
-    until(lambda: len(sqlite_fleet.lines("holding")) == 2)
-    groups = [int(line) for line in sqlite_fleet.lines("holding")]
-    (server,) = children(worker.process.pid)
-    (helper,) = children(server)
-    os.kill(helper, signal.SIGKILL)
-    sqlite_fleet.until("r1", "interrupted", seconds=10)
-    assert [group for group in groups if not group_is_gone(group)] == []
-
-
 PAUSES = '---\nrdc:\n  steps:\n    "1": {retry-delay: 3s}\n---\n# Pauses\n\n' + command(
     "1. Try", 'echo try >> "tries-$RDC_RUN_ID"; test -e fine', "PASS: COMPLETE", "FAIL: RETRY 2 STOP"
 )
 
 
 @pytest.mark.soak
-def test_a_pause_takes_no_thread_and_no_helper(fleet: Fleet) -> None:
+def test_a_pause_takes_no_thread_and_no_helper(fleet: WarmFleet) -> None:
     fleet.compile(PAUSES)
     worker = fleet.worker()
     task = Path(f"/proc/{worker.process.pid}/task")
@@ -123,10 +81,8 @@ def test_a_pause_takes_no_thread_and_no_helper(fleet: Fleet) -> None:
     assert len(list(task.iterdir())) <= threads + 4  # those of four runs at once
     (server,) = children(worker.process.pid)
     assert children(server) == []
-    shown = fleet.call("status", "r4")
-    assert (shown.code, "PAUSED" in shown.out) == (3, True), shown.out
-    refused = fleet.call("goto", "r4", "1")
-    assert (refused.code, "pauses" in refused.err) == (2, True), refused.err
+    fleet.expect(3, "PAUSED", "status", "r4")
+    fleet.expect(2, "pauses", "goto", "r4", "1")
     (fleet.folder / "fine").touch()
     for number in range(5):
         fleet.until(f"r{number}", "complete")
@@ -142,16 +98,15 @@ VALUES = (
 
 
 @pytest.mark.soak
-def test_values_travel_in_the_database_and_secrets_do_not(fleet: Fleet, tmp_path: Path) -> None:
+def test_values_travel_in_the_database_and_secrets_do_not(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
+    fleet = sqlite_fleet
     fleet.compile(VALUES)
     missing = fleet.worker(ready=False)
     assert missing.process.wait(20) == 2
     assert "DEPLOY_TOKEN" in missing.text
     worker = fleet.worker(DEPLOY_TOKEN="topsecretvalue")
-    refused = fleet.call("start", "--input", "REGION=mars")
-    assert (refused.code, "REGION" in refused.err) == (2, True), refused.err
-    started = fleet.call("start", "--id", "r1", "--input", "REGION=us", "--wait")
-    assert started.code == 75, started.text
+    fleet.expect(2, "REGION", "start", "--input", "REGION=mars")
+    fleet.expect(75, "", "start", "--id", "r1", "--input", "REGION=us", "--wait")
     assert "2 Is us.example.org right?" in fleet.call("status", "r1").out
     assert fleet.call("answer", "r1", "2", "yes").code == 0
     fleet.until("r1", "complete")
@@ -159,82 +114,17 @@ def test_values_travel_in_the_database_and_secrets_do_not(fleet: Fleet, tmp_path
     shown = fleet.call("status", "r1", "--json")
     assert json.loads(shown.out)["finished"][0]["output"] == "token: ***\n"
     worker.stop()
-    assert "topsecretvalue" not in dumped(fleet, tmp_path)
-    for path in (tmp_path / ".rdc").rglob("*"):
+    for path in (*tmp_path.glob("runs.sqlite*"), *(tmp_path / ".rdc").rglob("*")):
         assert path.is_dir() or b"topsecretvalue" not in path.read_bytes(), path
 
 
-def dumped(fleet: Fleet, folder: Path) -> str:
-    if fleet.url.startswith("sqlite"):
-        return "".join(path.read_bytes().decode("latin-1") for path in folder.glob("runs.sqlite*") if path.is_file())
-    import psycopg  # noqa: PLC0415
-
-    with psycopg.connect(fleet.url) as connection:
-        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'dbos'").fetchall()
-        rows = [connection.execute(f'SELECT * FROM dbos."{table}"'.encode()).fetchall() for (table,) in tables]
-    assert urlsplit(fleet.url).path[1:]
-    assert any(rows)
-    return str(rows)
-
-
-STOPS = "# Stops\n\n" + command("1. Try", "echo try >> tries; test -e fine") + command("2. After", "true")
-
-
-SPECIFICATION = """\
-config: {variables: {output_folder: docs}}
-step_specs:
-  - {id: note, name: write a note, description: Write., outputs: ["{output_folder}/notes.txt"]}
-  - id: check
-    name: check it
-    description: Check.
-    inputs: {artifacts: ["{output_folder}/notes.txt"]}
-    evidence: none
-"""
-
-
 @pytest.mark.soak
-def test_a_specification_with_an_executor_stops_and_is_resumed(fleet: Fleet, tmp_path: Path) -> None:
-    executor = tmp_path / "executor.sh"
-    executor.write_text(
-        'cat > request.json\necho "$RDC_STEP" >> executed\n'
-        'if test "$RDC_STEP" = check; then test -e fine; else mkdir -p docs; echo text > docs/notes.txt; fi\n'
-    )
-    fleet.compile(SPECIFICATION, "job.stepspec.yaml")
-    fleet.worker("--executor", f"sh {executor}")
-    assert fleet.call("start", "--id", "r1", "--wait").code == 1
-    shown = fleet.call("status", "r1")
-    assert (shown.code, "resume r1" in shown.out) == (1, True), shown.out
-    (tmp_path / "fine").touch()
-    assert fleet.call("resume", "r1").code == 0
-    fleet.until("r1", "complete")
-    assert fleet.lines("executed") == ["note", "check", "check"]
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("name", ["first-note.workflow.yaml"])
-def test_agent_workflows_write_their_reports(sqlite_fleet: Fleet, name: str) -> None:
-    sqlite_fleet.compile_file(ROOT / "examples" / "workflows" / name)
-    answers = "cat > /dev/null; echo Fine; echo '## Check'; echo; echo GOOD"
-    worker = sqlite_fleet.worker("--agent", f"sh -c '{answers.replace(chr(39), chr(34))}'")
-    run = sqlite_fleet.start("r1", "--task", "The release")
-    assert sqlite_fleet.until(run, "complete", "stop", "waiting") == "complete", worker.text
-    report = json.loads(sqlite_fleet.call("status", run, "--json").out)
-    assert [one["step"] for one in report["finished"]] == ["draft", "check", "finish"]
-    assert any("check" in path.name and "GOOD" in path.read_text() for path in sqlite_fleet.folder.rglob("*.md"))
-
-
-@pytest.mark.soak
-def test_the_helper_of_another_edition_has_all_commands(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile(STOPS, "job.runbook.md", "-O", "operator=full")
-    (tmp_path / "fine").touch()
-    script = tmp_path / "notify.sh"
-    script.write_text("cat >> notices; echo >> notices\n")
-    sqlite_fleet.worker("--notify", f"sh {script}")
+def test_the_helper_of_another_edition_has_all_commands(sqlite_fleet: WarmFleet) -> None:
+    sqlite_fleet.compile("# Ends\n\n" + command("1. End", "true"), "job.runbook.md", "-O", "operator=full")
+    sqlite_fleet.worker("--notify", "cat >> notices; echo >> notices")
     assert sqlite_fleet.call("start", "--id", "r1", "--wait").code == 0
     until(lambda: sqlite_fleet.lines("notices"))
 
-
-# --- Difficult texts --------------------------------------------------------------------------------------------------
 
 SHOUTS = (
     "# Texts\n\n"
@@ -252,23 +142,17 @@ NOTE = "\\u0000 'q' \"Q\" %s ? :name \\ é ☃ 𝄞; DROP TABLE workflow_status 
 
 
 @pytest.mark.soak
-def test_outputs_and_notes_survive(fleet: Fleet) -> None:
-    fleet.compile(SHOUTS)
-    fleet.worker()
-    fleet.start("r1")
-    fleet.until("r1", "waiting")
+def test_outputs_and_notes_survive(fleet: WarmFleet) -> None:
+    fleet.begun(SHOUTS, "waiting")
     reply = fleet.call("answer", "r1", "2", "yes", "--by", "Ann 'O\" %s", "--note", NOTE)
     assert reply.code == 0, reply.text
     fleet.until("r1", "complete")
     done = json.loads(fleet.call("status", "r1", "--json").out)["finished"]
-    output = done[0]["output"]
-    assert output.startswith("a\0b ")
-    assert "\"q\" 's' \\ \\u0000 %s ? :name \033[0m" in output
-    assert done[1]["by"] == "Ann 'O\" %s"
-    assert done[1]["note"] == NOTE
+    assert done[0]["output"].startswith("a\0b ")
+    assert "\"q\" 's' \\ \\u0000 %s ? :name \033[0m" in done[0]["output"]
+    assert (done[1]["by"], done[1]["note"]) == ("Ann 'O\" %s", NOTE)
     shown = fleet.call("status", "r1")
-    assert "\033" not in shown.out
-    assert "\0" not in shown.out
+    assert not {"\033", "\0"} & {*shown.out}
 
 
 ELICITS = (
@@ -278,7 +162,7 @@ ELICITS = (
 
 
 @pytest.mark.soak
-def test_a_long_answer_survives(fleet: Fleet, tmp_path: Path) -> None:
+def test_a_long_answer_survives(fleet: WarmFleet, tmp_path: Path) -> None:
     agent = tmp_path / "agent.sh"
     agent.write_text("cat > prompt\nhead -c 700000 prompt | tail -c 600000\n")
     fleet.compile(ELICITS, "job.playbook.md")
@@ -293,9 +177,6 @@ def test_a_long_answer_survives(fleet: Fleet, tmp_path: Path) -> None:
     assert text in prompt
     shown = fleet.call("status", "r1", "--json")
     assert shown.code == 0
-
-
-# --- Random specifications --------------------------------------------------------------------------------------------
 
 
 class Driven:
@@ -330,6 +211,7 @@ class Driven:
             if facts["state"] == "complete":
                 break
             if facts["state"] == "waiting":
+                assert self.call("approve", RUN, "--gate", "other").code == 2
                 done = self.call("approve", RUN, "--gate", facts["step"], "--by", "alice")
             else:
                 done = self.call("retry" if facts["state"] == "stop" and number % 2 else "resume", RUN)
@@ -344,29 +226,23 @@ def test_a_worker_drives_a_specification_to_its_end(seed: int, tmp_path: Path) -
     if lacking := missing():
         pytest.skip(lacking)
     driven = Driven(tmp_path, seed)
-    with working(driven.words, tmp_path, None) as printed:
+    with working(driven.words, tmp_path, None, ("--executor", f": > by-option\n{EXECUTOR}")) as printed:
         assert driven.drive() == "complete"
+    assert (tmp_path / "by-option").exists()
     assert "Traceback" not in "".join(printed)
     manifest = json.loads((driven.records() / "manifest.json").read_text(encoding="utf-8"))
     assert {step["status"] for step in manifest["steps"]} == {"completed"}
 
 
-# --- Limits of visits -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.soak
-def test_a_run_at_a_limit_of_visits_is_continued(fleet: Fleet) -> None:
-    fleet.compile(limited(2))
-    fleet.worker()
-    fleet.start("r1")
+def test_a_run_at_a_limit_of_visits_is_continued(fleet: WarmFleet) -> None:
+    fleet.begun(limited(2), "waiting")
     for state in ("waiting", "stop"):
         fleet.until("r1", "waiting")
         assert fleet.call("answer", "r1", "1", "no").code == 0
         fleet.until("r1", state)
     assert "resume r1 --max-visits 3" in fleet.call("status", "r1").out
-    assert fleet.call("resume", "r1", "--max-visits", "2").code == 2
-    assert fleet.call("resume", "r1", "--max-visits", "3").code == 0
+    for most, code in (("2", 2), ("3", 0)):
+        assert fleet.call("resume", "r1", "--max-visits", most).code == code
     fleet.until("r1", "waiting")
-    assert fleet.call("answer", "r1", "1", "yes").code == 0
-    fleet.until("r1", "complete")
     assert "unknown argument --max-visits" in fleet.call("worker", "--max-visits", "3").err

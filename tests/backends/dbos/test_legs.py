@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet, group_is_gone, until
+from benchmarks.workers.fleet import group_is_gone, until
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.state import State
@@ -23,12 +23,16 @@ from runtime_shim.targets.dbos.legs import Legs, Place
 from runtime_shim.targets.dbos.steps import check_state, prepared
 from runtime_shim.targets.dbos.worker import Parked, Worker
 from tests.backends.dbos.documents import STUBBORN, WAITS
+from tests.backends.dbos.fleet import WarmFleet
 from tests.backends.dbos.forging import MINE, OTHER, add_run, ended, forge, legs_of, status_of, taken
 
 pytestmark = pytest.mark.tool
 
 ODD_RUNS = ("", "..", "../outside", "a/b", "-a", "\x1b[2J")
 ODD_WORKERS = ("../precious", "a/b:1:00000001", "", "version-1")
+IS_FULL = (
+    "CREATE TRIGGER is_full BEFORE UPDATE ON workflow_status BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+)
 BEGIN = {
     "kind": "begin", "node": "1", "condition": "ready", "registers": {"1 retries": 0, "name": None}, "program": "",
     "nodes": {}, "name": "", "source": "", "steps": [],
@@ -36,7 +40,7 @@ BEGIN = {
 
 
 @pytest.fixture
-def legs(queued: Fleet) -> Iterator[Legs]:
+def legs(queued: WarmFleet) -> Iterator[Legs]:
     with legs_of(queued) as found:
         yield found
 
@@ -51,38 +55,27 @@ def worker_of(legs: Legs) -> Worker:
     return worker
 
 
-def test_a_takeover_queues_only_legs_that_the_dead_worker_has(queued: Fleet, legs: Legs) -> None:
-    for run in ("canceled", "elsewhere"):
+def test_only_legs_that_a_worker_has_are_queued_again(queued: WarmFleet, legs: Legs) -> None:
+    for run in ("canceled", "elsewhere", "runs"):
         add_run(legs, run)
-    taken(queued, "r1.1", MINE)
-    taken(queued, "canceled.1", MINE)
+    for run, worker in {"r1": MINE, "canceled": MINE, "runs": MINE, "elsewhere": OTHER}.items():
+        taken(queued, f"{run}.1", worker)
     legs.cancel(legs.of_run("canceled")[0])
-    taken(queued, "elsewhere.1", OTHER)
-    assert legs.queue_again(MINE, "some-queue") == 1
-    assert status_of(legs, "r1")[0][0] == "ENQUEUED"
+    assert legs.queue_again(MINE, "some-queue", ["r1.1", "elsewhere.1"]) == 1, "of those that are parked"
+    assert [status_of(legs, run)[0][0] for run in ("r1", "runs")] == ["ENQUEUED", "PENDING"]
+    taken(queued, "r1.1", MINE)
+    assert legs.queue_again(MINE, "some-queue") == 2, "all of a dead worker"
+    assert [status_of(legs, run)[0][0] for run in ("r1", "runs")] == ["ENQUEUED", "ENQUEUED"]
     assert status_of(legs, "canceled") == [("CANCELLED", MINE)]
     assert status_of(legs, "elsewhere") == [("PENDING", OTHER)]
 
 
-def test_of_parked_legs_only_those_that_this_worker_still_has_are_queued(queued: Fleet, legs: Legs) -> None:
-    for run in ("runs", "elsewhere"):
-        add_run(legs, run)
-    taken(queued, "r1.1", MINE)
-    taken(queued, "runs.1", MINE)
-    taken(queued, "elsewhere.1", OTHER)
-    assert legs.queue_again(MINE, "some-queue", ["r1.1", "elsewhere.1"]) == 1
-    assert status_of(legs, "r1")[0][0] == "ENQUEUED"
-    assert status_of(legs, "runs") == [("PENDING", MINE)]
-    assert status_of(legs, "elsewhere") == [("PENDING", OTHER)]
-
-
-def test_a_parked_leg_is_queued_when_the_disk_has_space_again(queued: Fleet, legs: Legs) -> None:
+def test_a_parked_leg_is_queued_when_the_disk_has_space_again(queued: WarmFleet, legs: Legs) -> None:
     worker = worker_of(legs)
     taken(queued, "r1.1", worker.name)
     with pytest.raises(Parked), worker.parking("r1.1"):
         raise OSError(28, "No space left on device")
-    refuses = "BEFORE UPDATE ON workflow_status BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
-    forge(queued, f"CREATE TRIGGER is_full {refuses}")
+    forge(queued, IS_FULL)
     for _ in range(2):
         with pytest.raises(UsageError, match="no space is left"):
             worker._go_round()
@@ -94,7 +87,7 @@ def test_a_parked_leg_is_queued_when_the_disk_has_space_again(queued: Fleet, leg
     assert [status for status, _ in status_of(legs, "r1")] == ["PENDING"]  # it runs again
 
 
-def test_workers_with_names_that_no_worker_has_are_left_alone(queued: Fleet, legs: Legs) -> None:
+def test_workers_with_names_that_no_worker_has_are_left_alone(queued: WarmFleet, legs: Legs) -> None:
     (queued.folder / "precious").touch()
     worker = worker_of(legs)
     for number, name in enumerate(ODD_WORKERS):
@@ -108,7 +101,7 @@ def test_workers_with_names_that_no_worker_has_are_left_alone(queued: Fleet, leg
     assert status_of(legs, "odd0") == [("PENDING", "../precious")]
 
 
-def test_a_worker_with_a_lease_keeps_its_legs(queued: Fleet, legs: Legs) -> None:
+def test_a_worker_with_a_lease_keeps_its_legs(queued: WarmFleet, legs: Legs) -> None:
     leases = queued.folder / "runs.sqlite.workers"
     leases.mkdir(mode=0o700)
     taken(queued, "r1.1", MINE)
@@ -121,21 +114,23 @@ def test_a_worker_with_a_lease_keeps_its_legs(queued: Fleet, legs: Legs) -> None
     assert not (leases / MINE).exists()
 
 
-def test_prune_deletes_nothing_outside_the_folder_of_a_run(queued: Fleet, legs: Legs) -> None:
+def test_prune_deletes_nothing_outside_the_folder_of_a_run(queued: WarmFleet, legs: Legs) -> None:
     for name in (".rdc/job/r1/log", ".rdc/job/other/log", ".rdc/outside/log", "precious"):
         (queued.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (queued.folder / name).touch()
     ended(queued, "r1.1", {"state": "complete"})
     for run in ODD_RUNS:
         add_run(legs, run, result={"state": "complete"})
+    for words in ([], ["--older-than", "soon"]):
+        assert queued.call("prune", *words).code == 2
+    assert queued.call("prune", "--older-than", "1h").out == "Deleted 0 runs.\n"
     forge(queued, "UPDATE workflow_status SET updated_at = updated_at - 7200000")
-    reply = queued.call("prune", "--older-than", "1h")
-    assert (reply.code, reply.out) == (0, "Deleted 1 run.\n"), reply.text
+    assert queued.expect(0, "", "prune", "--older-than", "1h").out == "Deleted 1 run.\n"
     left = {path: (queued.folder / ".rdc/job" / path).exists() for path in ("other", "../outside", "../../precious")}
     assert (all(left.values()), (queued.folder / ".rdc/job/r1").exists()) == (True, False), left
 
 
-def test_lists_have_no_runs_with_odd_names_and_no_controls(queued: Fleet, legs: Legs) -> None:
+def test_lists_have_no_runs_with_odd_names_and_no_controls(queued: WarmFleet, legs: Legs) -> None:
     for run in ODD_RUNS:
         add_run(legs, run)
     result = {"step": "1", "label": "a\x1b[31mb\r\x9b1mc", "message": "d\x1b[2Je"}
@@ -173,7 +168,7 @@ def test_a_helper_refuses_states_that_its_program_cannot_have(changed: dict[str,
         check_state(session, State([{**BEGIN, **changed}]))
 
 
-def test_recorded_processes_are_ignored(queued: Fleet, legs: Legs) -> None:
+def test_recorded_processes_are_ignored(queued: WarmFleet, legs: Legs) -> None:
     """The pid may be that of another process, which must not be ended."""
     process = {"kind": "process", "node": "1", "pid": 4711, "since": 1}
     running = {"kind": "resume", "condition": "running", "time": "2026-11-27T13:25:22.005651Z"}
@@ -188,11 +183,9 @@ QUEUED = "UPDATE workflow_status SET status = 'ENQUEUED', owner_xid = NULL, star
 
 
 @pytest.mark.soak
-def test_a_worker_that_loses_legs_ends_their_commands_and_stops_at_once(sqlite_fleet: Fleet) -> None:
-    sqlite_fleet.compile(STUBBORN)  # its helper needs some time to end
-    worker = sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    (group,) = map(int, until(lambda: sqlite_fleet.lines("pids")))
+def test_a_worker_that_loses_legs_ends_their_commands_and_stops_at_once(sqlite_fleet: WarmFleet) -> None:
+    worker = sqlite_fleet.begun(STUBBORN)  # its helper needs some time to end
+    (group,) = map(int, sqlite_fleet.lines("pids"))
     with legs_of(sqlite_fleet) as legs:
         gets_it_again(sqlite_fleet, group)
         add_run(legs, "r2")
@@ -206,7 +199,7 @@ def test_a_worker_that_loses_legs_ends_their_commands_and_stops_at_once(sqlite_f
     assert sqlite_fleet.lines("steps") == ["before", "waits"] * 2
 
 
-def gets_it_again(fleet: Fleet, group: int) -> None:
+def gets_it_again(fleet: WarmFleet, group: int) -> None:
     """Let a worker lose the run r1 and get it again: the second execution finds that a step was interrupted."""
     forge(fleet, f"{QUEUED} WHERE workflow_uuid = 'r1.1'")
     fleet.until("r1", "interrupted", seconds=10)
@@ -217,7 +210,7 @@ def gets_it_again(fleet: Fleet, group: int) -> None:
 
 
 @contextmanager
-def another_gets_it(fleet: Fleet) -> Iterator[None]:
+def another_gets_it(fleet: WarmFleet) -> Iterator[None]:
     """Let a living worker take the run r2 at the moment when its command ends."""
     with (fleet.folder / "runs.sqlite.workers" / OTHER).open("w") as lease:
         fcntl.flock(lease, fcntl.LOCK_EX)
@@ -227,46 +220,29 @@ def another_gets_it(fleet: Fleet) -> Iterator[None]:
 
 
 @pytest.mark.soak
-def test_each_worker_has_its_own_number_of_jobs(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("jobs", "of_another"), [(1, 6), (3, 1)])
+def test_each_worker_has_its_own_number_of_jobs(
+    sqlite_fleet: WarmFleet, tmp_path: Path, jobs: int, of_another: int
+) -> None:
     sqlite_fleet.compile(WAITS)
-    sqlite_fleet.worker("--jobs", "1")
-    assert sqlite_fleet.worker("--jobs", "6").stop() == 0
+    sqlite_fleet.worker("--jobs", str(jobs))
+    assert sqlite_fleet.worker("--jobs", str(of_another)).stop() == 0
     sqlite_fleet.start("r1")
     with legs_of(sqlite_fleet) as legs:
-        add_run(legs, "r2")
-    until(lambda: sqlite_fleet.lines("pids"))
+        for number in range(jobs):
+            add_run(legs, f"r{number + 2}")
+    until(lambda: len(sqlite_fleet.lines("pids")) == jobs)
     time.sleep(0.5)  # ten looks at the queue
-    assert len(sqlite_fleet.lines("pids")) == 1
+    assert len(sqlite_fleet.lines("pids")) == jobs
     (tmp_path / "go").touch()
-    for run in ("r1", "r2"):
-        sqlite_fleet.until(run, "complete")
+    sqlite_fleet.until(f"r{jobs + 1}", "complete")
 
 
 @pytest.mark.soak
-def test_a_worker_uses_all_its_jobs_beside_one_with_fewer(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile(WAITS)
-    sqlite_fleet.worker("--jobs", "3")
-    assert sqlite_fleet.worker("--jobs", "1").stop() == 0
-    sqlite_fleet.start("r1")
-    with legs_of(sqlite_fleet) as legs:
-        for run in ("r2", "r3", "r4"):
-            add_run(legs, run)
-    until(lambda: len(sqlite_fleet.lines("pids")) == 3)
-    time.sleep(0.5)
-    assert len(sqlite_fleet.lines("pids")) == 3
-    (tmp_path / "go").touch()
-    sqlite_fleet.until("r4", "complete")
-
-
-@pytest.mark.soak
-def test_a_run_whose_step_could_not_be_recorded_is_complete_later(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile(WAITS)
-    worker = sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    until(lambda: sqlite_fleet.lines("pids"))
+def test_a_run_whose_step_could_not_be_recorded_is_complete_later(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
+    worker = sqlite_fleet.begun(WAITS)
     assert sqlite_fleet.state("r1") == "running"
-    forge(sqlite_fleet, "CREATE TRIGGER is_full BEFORE UPDATE ON workflow_status "
-                        "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")  # fmt: skip
+    forge(sqlite_fleet, IS_FULL)
     forge(sqlite_fleet, "ALTER TABLE operation_outputs RENAME TO hidden")
     (tmp_path / "go").touch()
     worker.says("run r1 will be tried again", 10)
@@ -282,11 +258,9 @@ def test_a_run_whose_step_could_not_be_recorded_is_complete_later(sqlite_fleet: 
 
 
 @pytest.mark.soak
-def test_a_run_is_adopted_beside_a_worker_of_the_old_version(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile(WAITS)
-    old = sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    (group,) = map(int, until(lambda: sqlite_fleet.lines("pids")))
+def test_a_run_is_adopted_beside_a_worker_of_the_old_version(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
+    old = sqlite_fleet.begun(WAITS)
+    (group,) = map(int, sqlite_fleet.lines("pids"))
     sqlite_fleet.compile(WAITS.replace("echo after", "echo later"))
     assert sqlite_fleet.call("resume", "r1", "--adopt").code == 0
     until(lambda: group_is_gone(group), 4)

@@ -12,6 +12,7 @@ import pytest
 from benchmarks.workers.fleet import Fleet
 from rdc.looking.database import NOT_SERVED, Worker, WorkerRuns
 from tests.backends.dbos.documents import ASKS
+from tests.backends.dbos.fleet import WarmFleet
 from tests.support.cli import call
 from tests.support.looking import Client, process_of, serving_runs
 
@@ -38,22 +39,15 @@ def test_a_run_is_followed_answered_and_ends(serving: Fleet, monkeypatch: pytest
         assert (entry["state"], entry["step"]) == ("waiting", "2")
         stream = client.stream(run)
         asked = stream.question()
-        assert (asked["text"], asked["replies"], asked["form"], asked["at"]) == (
-            "Is it fine?",
-            ["yes", "no"],
-            True,
-            "1:2",
-        )
+        shown = [asked[name] for name in ("text", "replies", "form", "at")]
+        assert shown == ["Is it fine?", ["yes", "no"], True, "1:2"]
         assert asked["commands"][0].endswith(f"worker.py answer {run} 2 yes")
         assert client.answer(run, step="2", at="1:2", reply="yes", by="a\0n").status == 409
         done = client.answer(run, step="2", at="1:2", reply="yes", by="ann", note="<i>ok</i>")
         assert (done.status, done.json["continues"]) == (200, True)
         second = client.answer(run, step="2", at="1:2", reply="no", by="bob")
-        assert (second.status, second.json["decided"]["by"], second.json["decided"]["note"]) == (
-            409,
-            "ann",
-            "<i>ok</i>",
-        )
+        decided = second.json["decided"]
+        assert (second.status, decided["by"], decided["note"]) == (409, "ann", "<i>ok</i>")
         working = stream.until("state", state="running", step="4")
         assert (working["total"], bool(working["worker"]), working["notice"]) == (3, True, "")
         (serving.folder / f"{run}.go").touch()
@@ -91,11 +85,10 @@ def test_a_run_without_a_worker_is_shown(queued: Fleet, monkeypatch: pytest.Monk
         assert client.ask("/api/runs").json["chosen"] == "r1"
 
 
-def test_each_database_has_the_runs(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    fleet.compile(ASKS)
-    fleet.worker()
-    fleet.start("r1")
-    fleet.until("r1", "waiting")
+@pytest.mark.soak
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_each_database_has_the_runs(fleet: WarmFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet.begun(ASKS, "waiting")
     with viewing(fleet, monkeypatch) as client:
         stream = client.stream("r1")
         asked = stream.question()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import socket
-import sqlite3
 import urllib.request
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet, until
+from benchmarks.workers.fleet import until
 from tests.backends.dbos.documents import ASKS, RETRIES, WAITS
+from tests.backends.dbos.fleet import WarmFleet
 from tests.backends.dbos.forging import INSERTED, MINE, ended, forge, legs_of, output, status_of, taken
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.tool
 
@@ -24,7 +24,7 @@ def free_port() -> int:
         return port
 
 
-def test_names_answers_and_places_of_runs(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+def test_names_answers_and_places_of_runs(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
     sqlite_fleet.compile(ASKS)
     port = free_port()
     sqlite_fleet.worker("--workspace", "run", "--metrics", str(port), "--logs", "stored")
@@ -35,80 +35,42 @@ def test_names_answers_and_places_of_runs(sqlite_fleet: Fleet, tmp_path: Path) -
     for path in (tmp_path / "stored" / "r1" / "workspace" / "steps", tmp_path / "steps"):
         assert path.exists() == ("workspace" in str(path)), path
 
-    report = sqlite_fleet.call("report", "r1")
-    assert (report.code, sqlite_fleet.call("report", "r1").out) == (0, report.out), report.text
-    assert ": COMPLETE\n" in report.out
-    assert "**line 1 of " in report.out
+    report = sqlite_fleet.expect(0, ": COMPLETE\n", "report", "r1")
+    assert sqlite_fleet.expect(0, "**line 1 of ", "report", "r1").out == report.out
     assert "took" in sqlite_fleet.call("report", "r1", "--json").out
     assert sqlite_fleet.call("report", "r9").code == 2
 
-    again = sqlite_fleet.call("start", "--id", "r1")
-    assert (again.code, "r1" in again.err, "choose another --id" in again.err) == (2, True, True)
-    bad = sqlite_fleet.call("start", "--id", "../r2")
-    assert (bad.code, "use up to 100 letters" in bad.err) == (2, True)
+    sqlite_fleet.expect(2, "choose another --id", "start", "--id", "r1")
+    sqlite_fleet.expect(2, "use up to 100 letters", "start", "--id", "../r2")
     answers.write_text("2 maybe\n")
     wrong = sqlite_fleet.call("start", "--id", "r2", "--answers", str(answers), "--wait")
-    assert wrong.code in (2, 75), wrong.text
-    assert "Traceback" not in wrong.text
+    assert (wrong.code in (2, 75), "Traceback" in wrong.text) == (True, False), wrong.text
 
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as page:
         text = page.read().decode()
-    assert 'rdc_steps_total{outcome="pass"} 3.0' in text or 'rdc_steps_total{outcome="pass"}' in text
-    assert 'rdc_legs_total{state="complete"} 1.0' in text
-    for name in ("rdc_legs_running", "rdc_legs_queued", "rdc_takeovers_total", "rdc_step_seconds_bucket"):
+    counted = ('rdc_steps_total{outcome="pass"}', 'rdc_legs_total{state="complete"} 1.0')
+    for name in (*counted, "rdc_legs_running", "rdc_legs_queued", "rdc_takeovers_total", "rdc_step_seconds_bucket"):
         assert name in text
 
 
 @pytest.mark.soak
-def test_old_runs_are_deleted_with_their_files(fleet: Fleet, tmp_path: Path) -> None:
+def test_old_runs_are_deleted_with_their_files(fleet: WarmFleet, tmp_path: Path) -> None:
     fleet.compile(ASKS)
     fleet.worker()
-    for run in ("old", "new", "waits"):
+    for run in ("waits", "old"):
         fleet.start(run)
         fleet.until(run, "waiting")
-    for run in ("old", "new"):
-        assert fleet.call("answer", run, "2", "no").code == 0
-        fleet.until(run, "stop")
-    assert fleet.call("prune").code == 2
-    assert fleet.call("prune", "--older-than", "soon").code == 2
-    assert fleet.call("prune", "--older-than", "1h").out == "Deleted 0 runs.\n"
-    age(fleet, "old", "waits")
-    assert fleet.call("prune", "--older-than", "1h").out == "Deleted 1 run.\n"
+    fleet.expect(0, "", "answer", "old", "2", "no")
+    fleet.until("old", "stop")
+    for age, count in (("1h", "0 runs"), ("0h", "1 run")):
+        assert fleet.call("prune", "--older-than", age).out == f"Deleted {count}.\n"
     listed = [line.split()[0] for line in fleet.call("list", "--all").out.splitlines()[1:]]
-    assert sorted(listed) == ["new", "waits"]
-    assert sorted(path.name for path in (tmp_path / ".rdc" / "job").iterdir()) == ["new", "waits"]
+    assert listed == [path.name for path in (tmp_path / ".rdc" / "job").iterdir()] == ["waits"]
     assert fleet.call("status", "old").code == 2
 
 
-def age(fleet: Fleet, *runs: str) -> None:
-    query = "UPDATE workflow_status SET updated_at = updated_at - 7200000 WHERE workflow_uuid LIKE '{}.%'"
-    if fleet.url.startswith("sqlite"):
-        with closing(sqlite3.connect(fleet.url.partition("///")[2], isolation_level=None)) as connection:
-            for run in runs:
-                connection.execute(query.format(run))
-        return
-    import psycopg  # noqa: PLC0415
-
-    with psycopg.connect(fleet.url, autocommit=True) as postgres:
-        postgres.execute("SET search_path = dbos")
-        for run in runs:
-            postgres.execute(query.format(run).encode())
-
-
 @pytest.mark.soak
-def test_a_running_run_is_not_moved(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile(WAITS)
-    sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    until(lambda: sqlite_fleet.lines("pids"))
-    refused = sqlite_fleet.call("goto", "r1", "3")
-    assert (refused.code, "r1 is running" in refused.err) == (2, True)
-    (tmp_path / "go").touch()
-    sqlite_fleet.until("r1", "complete")
-
-
-@pytest.mark.soak
-def test_a_run_stays_at_its_host(fleet: Fleet) -> None:
+def test_a_run_stays_at_its_host(fleet: WarmFleet) -> None:
     fleet.compile(ASKS)
     fleet.worker("--workspace", "host")
     fleet.start("r1")
@@ -122,7 +84,7 @@ def test_a_run_stays_at_its_host(fleet: Fleet) -> None:
 
 
 @pytest.mark.soak
-def test_a_worker_takes_as_many_runs_as_it_may(fleet: Fleet) -> None:
+def test_a_worker_takes_as_many_runs_as_it_may(fleet: WarmFleet) -> None:
     """Also in its first look at a queue that others have filled."""
     fleet.compile(WAITS)
     for number in range(24):
@@ -135,91 +97,60 @@ def test_a_worker_takes_as_many_runs_as_it_may(fleet: Fleet) -> None:
     assert sorted(count for _, count in fleet.rows(query)) == [2, 2, 2, 2]
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["--jobs", "0"], "--jobs '0': expected a number"),
-        (["--poll", "x"], "--poll 'x': expected seconds"),
-        (["--interrupted", "maybe"], "--interrupted 'maybe': expected ask or rerun"),
-        (["--workspace", "here"], "--workspace 'here': expected shared, run or host"),
-        (["--metrics", "99999"], "expected PORT or ADDRESS:PORT"),
-        (["--bogus"], "--bogus"),
-    ],
-)
-def test_wrong_options_of_workers(sqlite_fleet: Fleet, words: list[str], expected: str) -> None:
-    sqlite_fleet.compile(ASKS)
-    worker = sqlite_fleet.worker(*words, ready=False)
-    assert worker.process.wait(10) == 2
-    assert expected in worker.text
-    assert "Traceback" not in worker.text
+def test_wrong_options_of_workers(words: WarmFleet) -> None:
+    for option, value, expected in (
+        ("--jobs", "0", "--jobs '0': expected a number"),
+        ("--poll", "x", "--poll 'x': expected seconds"),
+        ("--interrupted", "maybe", "--interrupted 'maybe': expected ask or rerun"),
+        ("--workspace", "here", "--workspace 'here': expected shared, run or host"),
+        ("--metrics", "99999", "expected PORT or ADDRESS:PORT"),
+        ("--bogus", "1", "--bogus"),
+    ):
+        assert "Traceback" not in words.expect(2, expected, "worker", option, value).text
 
-
-# --- Runs of another version of the document --------------------------------------------------------------------------
 
 NEW = ASKS.replace("echo after >> steps", "echo later >> steps")
 
 
-def test_a_run_of_another_version_goes_on_only_if_it_is_adopted(sqlite_fleet: Fleet) -> None:
-    sqlite_fleet.compile(ASKS)
-    old = sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    sqlite_fleet.until("r1", "waiting")
-    assert old.stop() == 0
-
+def test_a_run_of_another_version_goes_on_only_if_it_is_adopted(sqlite_fleet: WarmFleet) -> None:
+    assert sqlite_fleet.begun(ASKS, "waiting").stop() == 0
     sqlite_fleet.compile(NEW)
-    refused = sqlite_fleet.call("answer", "r1", "2", "yes")
-    assert refused.code == 2
+    refused = sqlite_fleet.expect(2, "steps changed: 3\n", "answer", "r1", "2", "yes")
     assert "this run belongs to a different version of this program" in refused.err
-    assert "steps changed: 3\n" in refused.err
-    shown = sqlite_fleet.call("status", "r1")
-    assert (shown.code, "--adopt" in shown.out) == (75, True), shown.text
+    sqlite_fleet.expect(75, "--adopt", "status", "r1")
     assert sqlite_fleet.state("r1") == "waiting"
 
     assert sqlite_fleet.call("answer", "r1", "2", "yes", "--adopt").code == 0
-    shown = sqlite_fleet.call("status", "r1")
-    assert (shown.code, "No worker of the run's version is running" in shown.out) == (3, True)
+    sqlite_fleet.expect(3, "No worker of the run's version is running", "status", "r1")
     sqlite_fleet.worker()
     sqlite_fleet.until("r1", "complete")
     assert sqlite_fleet.lines("steps") == ["before", "later"]
 
 
 @pytest.mark.soak
-def test_a_worker_says_which_runs_it_cannot_take(fleet: Fleet) -> None:
+def test_a_worker_says_which_runs_it_cannot_take(fleet: WarmFleet) -> None:
     fleet.compile(ASKS)
     fleet.start("r1")
     fleet.start("r2")
-    assert fleet.call("status", "r1").code == 3
-    assert '"served": false' in fleet.call("status", "r1", "--json").out
+    fleet.expect(3, '"served": false', "status", "r1", "--json")
 
     fleet.compile(NEW)
     worker = fleet.worker()
     worker.says("2 runs need version", 45)
     assert "resume RUN --adopt" in worker.text
     assert worker.text.count("2 runs need version") == 1
-    refused = fleet.call("resume", "r1")
-    assert (refused.code, "different version" in refused.err) == (2, True)
+    fleet.expect(2, "different version", "resume", "r1")
     assert fleet.call("resume", "r1", "--adopt").code == 0
     fleet.until("r1", "waiting")
-    assert fleet.call("answer", "r1", "2", "yes").code == 0
-    fleet.until("r1", "complete")
-    assert fleet.lines("steps") == ["before", "later"]
     assert fleet.state("r2") == "queued"
 
 
-@pytest.mark.soak
-def test_a_step_that_is_gone_cannot_be_adopted(sqlite_fleet: Fleet) -> None:
-    sqlite_fleet.compile(ASKS)
-    sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    sqlite_fleet.until("r1", "waiting")
-    sqlite_fleet.compile("# Ask\n\n## 1. Other\n\n```bash\ntrue\n```\n")
-    refused = sqlite_fleet.call("answer", "r1", "2", "yes", "--adopt")
-    assert (refused.code, "which this program does not have" in refused.err) == (2, True), refused.err
+def test_a_step_that_is_gone_cannot_be_adopted(queued: WarmFleet) -> None:
+    queued.compile("# Retry\n\n## 1. Other\n\n### 1.1 Do\n\n```bash\ntrue\n```\n")
+    refused = queued.expect(2, "which this program does not have", "resume", "r1", "--adopt")
     assert "Traceback" not in refused.err
-    reply = sqlite_fleet.call("cancel", "r1", "--note", "gone")
-    assert reply.code == 0, reply.err
-    assert sqlite_fleet.state("r1") == "canceled"
+    assert queued.call("cancel", "r1", "--note", "gone").code == 0
+    assert queued.state("r1") == "canceled"
 
 
 # --- At the moment when a worker writes -------------------------------------------------------------------------------
@@ -242,17 +173,14 @@ ADDS_LEG = f"""
 """A worker hands the run over to the next leg."""
 
 
-def when(fleet: Fleet, moment: str, does: str) -> None:
+def when(fleet: WarmFleet, moment: str, does: str) -> None:
     forge(fleet, f"CREATE TRIGGER worker {moment} BEGIN {does} END")
 
 
-def test_a_wrong_signature_cancels_nothing(queued: Fleet) -> None:
+def test_a_wrong_signature_cancels_nothing(queued: WarmFleet) -> None:
     for words in (["--by", "a\tb"], ["--note", " "]):
-        reply = queued.call("cancel", "r1", *words)
-        assert (reply.code, f"{words[0]} takes one line" in reply.err) == (2, True), reply.text
+        queued.expect(2, f"{words[0]} takes one line", "cancel", "r1", *words)
         assert queued.state("r1") == "queued"
-    assert queued.call("cancel", "r1", "--by", "ann").code == 0
-    assert queued.state("r1") == "canceled"
 
 
 @pytest.mark.parametrize(
@@ -263,48 +191,43 @@ def test_a_wrong_signature_cancels_nothing(queued: Fleet) -> None:
     ],
     ids=["before the leg is canceled", "after the leg is canceled"],
 )
-def test_a_run_that_is_canceled_while_a_worker_adds_a_leg_has_no_active_leg(queued: Fleet, moment: str) -> None:
+def test_a_run_that_is_canceled_while_a_worker_adds_a_leg_has_no_active_leg(queued: WarmFleet, moment: str) -> None:
     taken(queued, "r1.1", MINE)
     when(queued, moment, ADDS_LEG)
-    reply = queued.call("cancel", "r1", "--by", "ann")
-    assert (reply.code, "r1 is canceled" in reply.err) == (0, True), reply.text
+    queued.expect(0, "r1 is canceled", "cancel", "r1", "--by", "ann")
     with legs_of(queued) as legs:
         assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "CANCELLED", "SUCCESS"]
     assert queued.state("r1") == "canceled"
     assert "by ann" in queued.call("status", "r1").out
 
 
-def test_a_run_whose_leg_was_canceled_without_a_successor_can_be_resumed(queued: Fleet) -> None:
+def test_a_run_whose_leg_was_canceled_without_a_successor_can_be_resumed(queued: WarmFleet) -> None:
     with legs_of(queued) as legs:
         legs.cancel(legs.of_run("r1")[0])
-        shown = queued.call("status", "r1")
-        assert (shown.code, "HALTED at 1 Before" in shown.out) == (75, True), shown.text
+        shown = queued.expect(75, "HALTED at 1 Before", "status", "r1")
         assert "worker.py resume r1\n" in shown.out
         assert json.loads(queued.call("status", "r1", "--json").out)["next"] == [shown.out.split("  ")[-1].strip()]
         assert queued.call("list", "--waiting").out.splitlines()[1].split()[:2] == ["r1", "HALTED"]
-        reply = queued.call("resume", "r1")
-        assert (reply.code, "r1 continues" in reply.err) == (0, True), reply.text
+        queued.expect(0, "r1 continues", "resume", "r1")
         assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "ENQUEUED"]
 
 
-def test_the_status_of_an_interrupted_run_has_the_reason(queued: Fleet) -> None:
+def test_the_status_of_an_interrupted_run_has_the_reason(queued: WarmFleet) -> None:
     result = {"state": "interrupted", "step": "1", "message": "the helper process was killed"}
     ended(queued, "r1.1", result, RUNNING)
-    shown = queued.call("status", "r1")
-    assert (shown.code, "INTERRUPTED at 1 Before" in shown.out) == (75, True), shown.text
+    shown = queued.expect(75, "INTERRUPTED at 1 Before", "status", "r1")
     assert "The worker could not continue: the helper process was killed" in shown.out
     assert "answer r1 1 rerun" in shown.out
 
 
-def test_an_adopted_run_keeps_the_records_that_its_worker_made_before_it_was_canceled(queued: Fleet) -> None:
+def test_an_adopted_run_keeps_the_records_that_its_worker_made_before_it_was_canceled(queued: WarmFleet) -> None:
     taken(queued, "r1.1", MINE)
     record = (
         f"{INSERTED} ('r1.1', 1, '1', '{output({'record': RUNNING})}'), ('r1.1', 2, '2', '{output({'record': DONE})}');"
     )
     when(queued, "BEFORE UPDATE ON workflow_status WHEN NEW.status = 'CANCELLED'", record)
     queued.compile(RETRIES + "\n## 3. Later\n\n```bash\necho later >> steps\n```\n")
-    reply = queued.call("resume", "r1", "--adopt")
-    assert (reply.code, "r1 continues" in reply.err) == (0, True), reply.text
+    queued.expect(0, "r1 continues", "resume", "r1", "--adopt")
     with legs_of(queued) as legs:
         assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "DELAYED"]
         records, _ = legs.journal("r1", 2)
@@ -314,17 +237,15 @@ def test_an_adopted_run_keeps_the_records_that_its_worker_made_before_it_was_can
     assert ([one["step"] for one in facts["finished"]], facts["step"], facts["state"]) == (["1"], "2", "paused")
 
 
-def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: Fleet, tmp_path: Path) -> None:
+def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: WarmFleet, tmp_path: Path) -> None:
     script = queued.script
     queued.script = tmp_path / "other.py"
     queued.compile(RETRIES.replace("# Retry", "# Other"), "other.runbook.md")
     assert queued.call("list", "--all").out == "There are no runs.\n"
     forge(queued, "UPDATE workflow_status SET updated_at = 0")
     for words in (["status"], ["cancel"], ["answer", "1", "pass"]):
-        reply = queued.call(words[0], "r1", *words[1:])
-        assert (reply.code, "there is no run r1 in" in reply.err) == (2, True), (words, reply.text)
-    reply = queued.call("start", "--id", "r1")
-    assert (reply.code, "run r1 already exists in" in reply.err) == (2, True), reply.text
+        queued.expect(2, "there is no run r1 in", words[0], "r1", *words[1:])
+    queued.expect(2, "run r1 already exists in", "start", "--id", "r1")
     assert queued.call("prune", "--older-than", "1h").out == "Deleted 0 runs.\n"
     assert queued.call("start", "--id", "r2").code == 0
     queued.script = script
@@ -335,20 +256,13 @@ def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: Fle
         assert [count for _, count, _ in legs.queued()] == [1]
 
 
-# --- Runs that wait or have stopped -----------------------------------------------------------------------------------
-
 CHECKLIST = "# A\n\n## 1. Ready?\n\n- [ ] one\n- [ ] two\n\n## 2. Go\n\n```bash\necho ran >> steps\n```\n"
 
 
-def test_items_of_a_checklist_are_in_the_database(sqlite_fleet: Fleet) -> None:
-    sqlite_fleet.compile(CHECKLIST)
-    worker = sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    sqlite_fleet.until("r1", "waiting")
-    refused = sqlite_fleet.call("answer", "r1", "1", "pass")
-    assert (refused.code, "1 has open items: 2" in refused.err) == (2, True)
-    first = sqlite_fleet.call("answer", "r1", "1", "done", "--item", "1", "--by", "ann")
-    assert (first.code, "answer r1 1 done --item 2" in first.err) == (0, True), first.text
+def test_items_of_a_checklist_are_in_the_database(sqlite_fleet: WarmFleet) -> None:
+    worker = sqlite_fleet.begun(CHECKLIST, "waiting")
+    sqlite_fleet.expect(2, "1 has open items: 2", "answer", "r1", "1", "pass")
+    sqlite_fleet.expect(0, "answer r1 1 done --item 2", "answer", "r1", "1", "done", "--item", "1", "--by", "ann")
     worker.kill()
     sqlite_fleet.worker()
     assert "[x] 1. one, by ann" in sqlite_fleet.call("status", "r1").out
@@ -358,87 +272,27 @@ def test_items_of_a_checklist_are_in_the_database(sqlite_fleet: Fleet) -> None:
     assert sqlite_fleet.lines("steps") == ["ran"]
 
 
-FAILS = """\
-# Fails
-
-## 1. Before
-
-```bash
-echo before >> steps
-```
-
-## 2. Install
-
-```bash
-echo "install $RDC_ATTEMPT" >> steps; test -e fixed
-```
-
-- PASS: COMPLETE
-- FAIL: RETRY 1 GOTO 3
-
-## 3. Restore
-
-```bash
-echo restore >> steps
-```
-
-- PASS: STOP "restored"
-"""
+FAILS = (
+    "---\nrdc: {notify: cat >> noticed}\n---\n\n# Fails\n\n"
+    + command("1. Build", "echo build >> steps; seq 1 25; printf '\\033[31mbuilt\\033[0m\\n'")
+    + question("2. Is it good?", "", "YES: CONTINUE", "NO: STOP")
+    + command("3. Install", 'echo "$RDC_ATTEMPT" >> steps; test -e fixed', "PASS: COMPLETE", "FAIL: RETRY 1 GOTO 4")
+    + command("4. Restore", "echo restore >> steps", 'PASS: STOP "restored"')
+)
 
 
-def test_a_stopped_run_is_retried_by_one_person(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile(FAILS)
-    sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    sqlite_fleet.until("r1", "stop")
-    assert "retry r1" in sqlite_fleet.call("status", "r1").out
-    (tmp_path / "fixed").touch()
-    first = sqlite_fleet.call("retry", "r1", "--by", "ann", "--note", "it is there")
-    assert (first.code, "r1 2 Install: RETRY" in first.err) == (0, True), first.text
-    again = sqlite_fleet.call("retry", "r1")
-    assert again.code == 2, again.text
-    sqlite_fleet.until("r1", "complete")
-    assert sqlite_fleet.lines("steps") == ["before", "install 1", "install 2", "restore", "install 1"]
-    assert "after FAIL, exit code 1, by ann: it is there" in sqlite_fleet.call("status", "r1").out
-
-
-def test_a_canceled_run_is_not_retried(sqlite_fleet: Fleet) -> None:
-    sqlite_fleet.compile(ASKS)
-    sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    sqlite_fleet.until("r1", "waiting")
-    waits = sqlite_fleet.call("retry", "r1")
-    assert (waits.code, "the run is waiting; to continue: " in waits.err) == (2, True), waits.text
-    assert sqlite_fleet.call("cancel", "r1").code == 0
-    refused = sqlite_fleet.call("retry", "r1")
-    assert (refused.code, "canceled; to start a new run: " in refused.err) == (2, True), refused.text
-
-
-JUDGED = """---
-rdc: {notify: cat >> noticed}
----
-
-# Deploy
-
-## 1. Build
-
-```bash
-seq 1 25; printf '\\033[31mbuilt\\033[0m\\n'
-```
-
-## 2. Is it good?
-
-- YES: COMPLETE
-- NO: STOP
-"""
-
-
-def test_a_waiting_run_shows_the_output_to_judge(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile(JUDGED)
-    sqlite_fleet.worker()
-    assert sqlite_fleet.call("start", "--id", "r1", "--wait").code == 75
-    shown = sqlite_fleet.call("status", "r1").text
-    assert "        | 7\n" in shown
-    assert "        | built\n" in shown
-    assert "        | 6\n" not in shown
+def test_a_run_shows_the_output_to_judge_and_is_retried_by_one_person(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
+    sqlite_fleet.begun(FAILS, "waiting")
+    shown = sqlite_fleet.expect(75, "        | built\n", "status", "r1").text
+    assert ("        | 7\n" in shown, "        | 6\n" in shown) == (True, False)
     assert (tmp_path / "noticed").read_text().count('"run_waiting"') == 1
+
+    assert sqlite_fleet.call("answer", "r1", "2", "yes").code == 0
+    sqlite_fleet.until("r1", "stop")
+    sqlite_fleet.expect(1, "retry r1", "status", "r1")
+    (tmp_path / "fixed").touch()
+    sqlite_fleet.expect(0, "r1 3 Install: RETRY", "retry", "r1", "--by", "ann", "--note", "it is there")
+    assert sqlite_fleet.call("retry", "r1").code == 2
+    sqlite_fleet.until("r1", "complete")
+    assert sqlite_fleet.lines("steps") == ["build", "1", "2", "restore", "1"]
+    assert "after FAIL, exit code 1, by ann: it is there" in sqlite_fleet.call("status", "r1").out

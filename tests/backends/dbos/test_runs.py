@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet, WorkerProcess, group_is_gone, until
+from benchmarks.workers.fleet import group_is_gone, until
 from tests.backends.dbos.documents import STUBBORN, WAITS, WORK
 from tests.backends.dbos.fleet import WarmFleet
 from tests.backends.dbos.forging import add_run, legs_of
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.process
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def either(request: pytest.FixtureRequest) -> Iterator[Fleet]:
+def either(request: pytest.FixtureRequest) -> Iterator[WarmFleet]:
     if request.param == "sqlite":
         yield request.getfixturevalue("serving")
         return
@@ -36,7 +36,7 @@ def either(request: pytest.FixtureRequest) -> Iterator[Fleet]:
         yield fleet
 
 
-def test_a_run_waits_for_a_person_and_goes_on(either: Fleet, tmp_path: Path) -> None:
+def test_a_run_waits_for_a_person_and_goes_on(either: WarmFleet, tmp_path: Path) -> None:
     fleet, folder = either, either.folder
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -73,29 +73,26 @@ def test_a_run_waits_for_a_person_and_goes_on(either: Fleet, tmp_path: Path) -> 
     assert fleet.lines("w1.steps") == ["before", "after"]
 
 
-def listed(fleet: Fleet, run: str, *words: str) -> dict[str, Any]:
+def listed(fleet: WarmFleet, run: str, *words: str) -> dict[str, Any]:
     rows = json.loads(fleet.call("list", "--json", *words).out)
     return next((row for row in rows if row["run"] == run), {})
 
 
 @pytest.mark.soak
-def test_the_end_of_a_failed_commands_output_is_shown_on_another_machine(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile("# A\n\n## 1. B\n\n```bash\nseq 5000; printf 'no such \\033[31mhost\\n' >&2; exit 4\n```\n")
-    worker = sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    sqlite_fleet.until("r1", "stop")
+def test_the_end_of_a_failed_commands_output_is_shown_on_another_machine(
+    sqlite_fleet: WarmFleet, tmp_path: Path
+) -> None:
+    document = "# A\n\n## 1. B\n\n```bash\nseq 5000; printf 'no such \\033[31mhost\\n' >&2; exit 4\n```\n"
+    sqlite_fleet.begun(document, "stop")
     (tmp_path / "elsewhere").mkdir()
     shown = sqlite_fleet.call("status", "r1", folder=tmp_path / "elsewhere")
-    assert shown.code == 1
-    assert "| no such " in shown.out, shown.out
-    assert "\033" not in shown.out
+    assert (shown.code, "| no such " in shown.out, "\033" in shown.out) == (1, True, False), shown.out
     (done,) = json.loads(sqlite_fleet.call("status", "r1", "--json").out)["finished"]
     assert len(done["output"].encode()) == 4096
-    assert worker.stop() == 0
 
 
 @pytest.mark.parametrize("count", [3, pytest.param(20, marks=pytest.mark.soak)])
-def test_of_many_answers_in_one_moment_one_is_taken(serving: Fleet, count: int) -> None:
+def test_of_many_answers_in_one_moment_one_is_taken(serving: WarmFleet, count: int) -> None:
     run = f"m{count}"
     (serving.folder / f"{run}.go").touch()
     serving.start(run)
@@ -108,12 +105,11 @@ def test_of_many_answers_in_one_moment_one_is_taken(serving: Fleet, count: int) 
     refused = [each.err for each in replies if each.code]
     reasons = (f"answered or moved {run} first", "wait, or cancel it", f"{run} has ended", "no step is waiting")
     assert all(any(reason in text for reason in reasons) for text in refused), refused
-    late = serving.call("answer", run, "2", "yes")
-    assert (late.code, "error: no step is waiting" in late.err) == (2, True), late.err
+    serving.expect(2, "error: no step is waiting", "answer", run, "2", "yes")
     assert serving.lines(f"{run}.steps") == ["before", "after"]
 
 
-def test_a_waiting_run_is_moved(serving: Fleet) -> None:
+def test_a_waiting_run_is_moved(serving: WarmFleet) -> None:
     serving.start("g1")
     serving.until("g1", "waiting")
     assert serving.call("goto", "g1", "7").code == 2
@@ -121,39 +117,38 @@ def test_a_waiting_run_is_moved(serving: Fleet) -> None:
     serving.until("g1", "complete")
     assert serving.lines("g1.steps") == ["before", "after"]
     assert "ann: known to be fine" in serving.call("status", "g1").out
-    refused = serving.call("goto", "g1", "1")
-    assert (refused.code, "complete" in refused.err) == (2, True), refused.err
+    serving.expect(2, "complete", "goto", "g1", "1")
 
 
-def test_a_waiting_run_is_canceled(serving: Fleet) -> None:
+def test_a_waiting_run_is_canceled_and_not_retried(serving: WarmFleet) -> None:
     serving.start("c2")
     serving.until("c2", "waiting")
+    serving.expect(2, "the run is waiting; to continue: ", "retry", "c2")
     assert serving.call("cancel", "c2", "--by", "cid").code == 0
-    shown = serving.call("status", "c2")
-    assert (shown.code, "by cid" in shown.out, serving.state("c2")) == (1, True, "canceled"), shown.out
+    serving.expect(1, "by cid", "status", "c2")
+    assert serving.state("c2") == "canceled"
     assert serving.call("answer", "c2", "2", "yes").code == 2
+    serving.expect(2, "canceled; to start a new run: ", "retry", "c2")
     assert serving.lines("c2.steps") == ["before"]
 
 
-def test_a_cancelled_run_ends_its_command_within_two_seconds(serving: Fleet) -> None:
+def test_a_cancelled_run_ends_its_command_within_two_seconds(serving: WarmFleet) -> None:
     serving.start("c1")
     serving.until("c1", "waiting")
     assert serving.call("answer", "c1", "2", "yes").code == 0
     (group,) = map(int, until(lambda: serving.lines("c1.pids")))
-    canceled = serving.call("cancel", "c1", "--by", "ann", "--note", "wrong branch")
-    assert (canceled.code, "c1 is canceled" in canceled.err) == (0, True)
+    serving.expect(2, "c1 is running", "goto", "c1", "5")
+    serving.expect(0, "c1 is canceled", "cancel", "c1", "--by", "ann", "--note", "wrong branch")
     asked = time.monotonic()
     until(lambda: group_is_gone(group), 5)
     assert time.monotonic() - asked < 2.5  # two seconds, and a busy machine
-    shown = serving.call("status", "c1")
-    assert (shown.code, "ann: wrong branch" in shown.out) == (1, True)
+    serving.expect(1, "ann: wrong branch", "status", "c1")
     assert listed(serving, "c1")["state"] == "canceled"
-    again = serving.call("cancel", "c1")
-    assert (again.code, "has ended" in again.err) == (2, True)
+    serving.expect(2, "has ended", "cancel", "c1")
     assert serving.lines("c1.steps") == ["before"]
 
 
-def test_the_clock_of_the_worker_decides_without_a_call(serving: Fleet, tmp_path: Path) -> None:
+def test_the_clock_of_the_worker_decides_without_a_call(serving: WarmFleet, tmp_path: Path) -> None:
     serving.call("start", "--id", "e1", "--expire", "1s")
     serving.call("start", "--id", "e2", "--expire", "1h")
     serving.until("e2", "waiting")
@@ -165,12 +160,11 @@ def test_the_clock_of_the_worker_decides_without_a_call(serving: Fleet, tmp_path
     later.write_text(script.read_text().replace("\nimport ", f"\n{CLOCK}import ", 1))
     (tmp_path / "ahead").write_text("3601")
     serving.script = later  # the answer comes later than the worker knows
-    refused = serving.call("answer", "e2", "2", "yes")
-    assert (refused.code, "2 expired after 1 h" in refused.err) == (2, True), refused.text
+    serving.expect(2, "2 expired after 1 h", "answer", "e2", "2", "yes")
     assert serving.state("e2") == "waiting"
 
 
-def test_commands_do_not_get_the_address_of_the_database(serving: Fleet) -> None:
+def test_commands_do_not_get_the_address_of_the_database(serving: WarmFleet) -> None:
     """The address may have a password, and the output of commands may have secrets."""
     (serving.folder / "a1.go").touch()
     serving.start("a1")
@@ -195,17 +189,8 @@ def test_commands_do_not_get_the_address_of_the_database(serving: Fleet) -> None
 # --- Workers and helpers that are killed ------------------------------------------------------------------------------
 
 
-def begun(fleet: Fleet, *options: str) -> WorkerProcess:
-    """Start a worker and a run, and wait until the run is in its second step."""
-    fleet.compile(WAITS)
-    worker = fleet.worker(*options)
-    fleet.start("r1")
-    until(lambda: fleet.lines("pids"))
-    return worker
-
-
-def test_a_step_of_a_killed_worker_is_not_repeated(fleet: Fleet) -> None:
-    worker = begun(fleet)
+def test_a_step_of_a_killed_worker_is_not_repeated(fleet: WarmFleet) -> None:
+    worker = fleet.begun(WAITS)
     (group,) = map(int, fleet.lines("pids"))
     worker.kill()
     until(lambda: group_is_gone(group), 3)
@@ -213,9 +198,7 @@ def test_a_step_of_a_killed_worker_is_not_repeated(fleet: Fleet) -> None:
     fleet.worker().says("took over 1 run", 10)
     fleet.until("r1", "interrupted", seconds=10)
     assert fleet.lines("steps") == ["before", "waits"]
-    shown = fleet.call("status", "r1")
-    assert shown.code == 75
-    assert "INTERRUPTED at 2 Waits" in shown.out
+    shown = fleet.expect(75, "INTERRUPTED at 2 Waits", "status", "r1")
     assert [line.split("answer ")[1] for line in shown.out.splitlines() if "answer " in line] == [
         "r1 2 rerun", "r1 2 pass", "r1 2 fail",
     ]  # fmt: skip
@@ -231,9 +214,9 @@ def test_a_step_of_a_killed_worker_is_not_repeated(fleet: Fleet) -> None:
     ("decision", "state", "last"), [("rerun", "complete", ["waits", "after"]), ("fail", "stop", [])]
 )
 def test_a_person_decides_about_an_interrupted_step(
-    fleet: Fleet, tmp_path: Path, decision: str, state: str, last: list[str]
+    fleet: WarmFleet, tmp_path: Path, decision: str, state: str, last: list[str]
 ) -> None:
-    begun(fleet).kill()
+    fleet.begun(WAITS).kill()
     fleet.worker()
     fleet.until("r1", "interrupted", seconds=12)
     (tmp_path / "go").touch()
@@ -245,23 +228,8 @@ def test_a_person_decides_about_an_interrupted_step(
 
 
 @pytest.mark.soak
-def test_a_worker_repeats_the_step_of_a_killed_one(fleet: Fleet, tmp_path: Path) -> None:
-    worker = begun(fleet)
-    fleet.worker("--interrupted", "rerun")
-    worker.kill()
-    killed = time.monotonic()
-    until(lambda: len(fleet.lines("pids")) == 2, 10)
-    assert time.monotonic() - killed < 10
-    first, _second = map(int, fleet.lines("pids"))
-    assert group_is_gone(first)
-    (tmp_path / "go").touch()
-    fleet.until("r1", "complete")
-    assert fleet.lines("steps") == ["before", "waits", "waits", "after"]
-
-
-@pytest.mark.soak
-def test_a_killed_helper_interrupts_its_step_only(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    worker = begun(sqlite_fleet)
+def test_a_killed_helper_interrupts_its_step_only(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
+    worker = sqlite_fleet.begun(WAITS)
     (group,) = map(int, sqlite_fleet.lines("pids"))
     (server,) = children(worker.process.pid)
     (helper,) = children(server)
@@ -278,8 +246,8 @@ def test_a_killed_helper_interrupts_its_step_only(sqlite_fleet: Fleet, tmp_path:
 
 
 @pytest.mark.soak
-def test_a_worker_whose_server_of_helpers_was_killed_ends(sqlite_fleet: Fleet) -> None:
-    worker = begun(sqlite_fleet)
+def test_a_worker_whose_server_of_helpers_was_killed_ends(sqlite_fleet: WarmFleet) -> None:
+    worker = sqlite_fleet.begun(WAITS)
     (server,) = children(worker.process.pid)
     (group,) = map(int, sqlite_fleet.lines("pids"))
     sqlite_fleet.start("r2")
@@ -291,7 +259,7 @@ def test_a_worker_whose_server_of_helpers_was_killed_ends(sqlite_fleet: Fleet) -
 
 
 @pytest.mark.soak
-def test_an_error_of_a_worker_is_not_the_error_of_a_run(sqlite_fleet: Fleet, tmp_path: Path) -> None:
+def test_an_error_of_a_worker_is_not_the_error_of_a_run(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
     """A run that a worker could not start because it had no server of helpers is complete at the next worker."""
     sqlite_fleet.compile(WAITS)
     (tmp_path / "go").touch()
@@ -308,16 +276,11 @@ def test_an_error_of_a_worker_is_not_the_error_of_a_run(sqlite_fleet: Fleet, tmp
     assert sqlite_fleet.lines("steps") == ["before", "waits", "after"]
 
 
-# --- Workers that are asked to stop -----------------------------------------------------------------------------------
-
 CLEANS = "trap 'echo got >> signals; sleep 0.5; echo cleaned >> signals; exit {}' TERM\n"
 
 
-def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fleet: Fleet, tmp_path: Path) -> None:
-    sqlite_fleet.compile(WAITS)
-    worker = sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    until(lambda: sqlite_fleet.lines("pids"))
+def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
+    worker = sqlite_fleet.begun(WAITS)
     worker.send(signal.SIGTERM)
     worker.says("a second signal interrupts")
     (tmp_path / "go").touch()
@@ -333,11 +296,9 @@ def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fle
 
 @pytest.mark.soak
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
-def test_a_second_signal_ends_the_command(sqlite_fleet: Fleet, number: signal.Signals) -> None:
-    sqlite_fleet.compile(STUBBORN)
-    worker = sqlite_fleet.worker()
-    sqlite_fleet.start("r1")
-    (group,) = map(int, until(lambda: sqlite_fleet.lines("pids")))
+def test_a_second_signal_ends_the_command(sqlite_fleet: WarmFleet, number: signal.Signals) -> None:
+    worker = sqlite_fleet.begun(STUBBORN)
+    (group,) = map(int, sqlite_fleet.lines("pids"))
     worker.send(number)
     worker.says("a second signal interrupts")
     assert worker.process.poll() is None
@@ -353,13 +314,10 @@ def test_a_second_signal_ends_the_command(sqlite_fleet: Fleet, number: signal.Si
 
 
 @pytest.mark.parametrize(("code", "state"), [(3, "interrupted"), pytest.param(0, "queued", marks=pytest.mark.soak)])
-def test_a_command_gets_a_second_signal_once_with_time_to_clean_up(fleet: Fleet, code: int, state: str) -> None:
+def test_a_command_gets_a_second_signal_once_with_time_to_clean_up(fleet: WarmFleet, code: int, state: str) -> None:
     """A failure after it is no FAIL, so nothing is retried; a success counts, and the run goes on elsewhere."""
     retried = WAITS.replace("\n## 3.", "\n- FAIL: RETRY 2 CONTINUE\n\n## 3.")
-    fleet.compile(retried.replace("trap 'exit 143' TERM\n", CLEANS.format(code)))
-    worker = fleet.worker()
-    fleet.start("r1")
-    until(lambda: fleet.lines("pids"))
+    worker = fleet.begun(retried.replace("trap 'exit 143' TERM\n", CLEANS.format(code)))
     worker.send(signal.SIGTERM)
     worker.says("a second signal interrupts")
     worker.send(signal.SIGTERM)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.workers.fleet import Fleet, until
+from benchmarks.workers.fleet import until
 from tests.backends.dbos.documents import WAITS
+from tests.backends.dbos.fleet import WarmFleet
 from tests.support.collector import Collector, Reply, collecting, values
 from tests.support.runbooks import command, question
 
@@ -30,7 +31,7 @@ def collector() -> Iterator[Collector]:
         yield found
 
 
-def test_a_run_at_a_worker_sends_its_trace(fleet: Fleet, collector: Collector) -> None:
+def test_a_run_at_a_worker_sends_its_trace(fleet: WarmFleet, collector: Collector) -> None:
     fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
     fleet.compile(TELLS)
     fleet.worker(TRACEPARENT=OF_WORKER)
@@ -50,19 +51,41 @@ def test_a_run_at_a_worker_sends_its_trace(fleet: Fleet, collector: Collector) -
     assert "traces" not in fleet.workers[0].text
 
 
-def test_runs_at_the_same_time_have_their_own_traces(sqlite_fleet: Fleet, collector: Collector) -> None:
-    sqlite_fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
-    sqlite_fleet.compile(TELLS.replace("2. Check", "2. Check again"))
-    sqlite_fleet.worker("--jobs", "4")
+def test_runs_at_the_same_time_have_their_own_traces_also_of_their_end(
+    sqlite_fleet: WarmFleet, collector: Collector, tmp_path: Path
+) -> None:
+    """The collector is broken when the last run begins."""
+    fleet = sqlite_fleet
+    fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+    fleet.compile(TELLS)
+    fleet.worker("--jobs", "4")
     for number in range(4):
-        sqlite_fleet.start(f"r{number}")
+        fleet.start(f"r{number}")
     for number in range(4):
-        sqlite_fleet.until(f"r{number}", "waiting")
+        fleet.until(f"r{number}", "waiting")
     assert collector.names == ["1 Before"] * 4
     assert len({one.trace_id for one in collector.spans}) == 4
 
+    assert fleet.call("cancel", "r1").code == 0
+    assert collector.names[4:] == ["2 Check", "RUN job"]
+    *_, step, run = collector.spans
+    assert values(step)["cicd.pipeline.task.run.result"] == "cancellation"
+    assert values(run)["cicd.pipeline.result"] == "cancellation"
+    assert (step.status.code, run.status.code, "error.type" in values(run)) == (0, 0, False)
 
-def test_another_worker_sends_the_rest_of_a_killed_one(sqlite_fleet: Fleet, collector: Collector) -> None:
+    collector.replies = [Reply(500)]
+    fleet.start("r5")
+    fleet.until("r5", "waiting")
+    log = (tmp_path / ".rdc" / "job" / "r5" / "run.log").read_text()
+    assert f"rdc: traces were not sent: 127.0.0.1:{collector.port}: HTTP 500\n" in log
+    collector.replies = [Reply()]
+    fleet.call("answer", "r5", "2", "no")
+    fleet.until("r5", "stop")
+    trace = collector.spans[-1].trace_id
+    assert [one.name for one in collector.spans if one.trace_id == trace] == ["1 Before", "2 Check", "RUN job"]
+
+
+def test_another_worker_sends_the_rest_of_a_killed_one(sqlite_fleet: WarmFleet, collector: Collector) -> None:
     fleet = sqlite_fleet
     fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
     fleet.compile(WAITS)
@@ -73,37 +96,7 @@ def test_another_worker_sends_the_rest_of_a_killed_one(sqlite_fleet: Fleet, coll
     (fleet.folder / "go").touch()
     fleet.worker("--interrupted", "rerun")
     fleet.until("r1", "complete")
+    assert fleet.lines("steps") == ["before", "waits", "waits", "after"]
     until(lambda: collector.names[-1:] == ["RUN job"])  # it is sent after the end
     sent = [*dict.fromkeys(collector.names)]  # at least once
     assert sent == ["1 Before", "2 Waits", "3 After", "RUN job"]
-
-
-def test_a_canceled_run_sends_its_end(sqlite_fleet: Fleet, collector: Collector) -> None:
-    fleet = sqlite_fleet
-    fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
-    fleet.compile(TELLS)
-    fleet.worker()
-    fleet.start("r1")
-    fleet.until("r1", "waiting")
-    assert fleet.call("cancel", "r1").code == 0
-    assert collector.names == ["1 Before", "2 Check", "RUN job"]
-    *_, step, run = collector.spans
-    assert values(step)["cicd.pipeline.task.run.result"] == "cancellation"
-    assert values(run)["cicd.pipeline.result"] == "cancellation"
-    assert (step.status.code, run.status.code, "error.type" in values(run)) == (0, 0, False)
-
-
-def test_a_broken_collector_changes_no_run(sqlite_fleet: Fleet, collector: Collector, tmp_path: Path) -> None:
-    fleet = sqlite_fleet
-    fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
-    collector.replies = [Reply(500)]
-    fleet.compile(TELLS)
-    fleet.worker()
-    fleet.start("r1")
-    fleet.until("r1", "waiting")
-    log = (tmp_path / ".rdc" / "job" / "r1" / "run.log").read_text()
-    assert f"rdc: traces were not sent: 127.0.0.1:{collector.port}: HTTP 500\n" in log
-    collector.replies = [Reply()]
-    fleet.call("answer", "r1", "2", "no")
-    fleet.until("r1", "stop")
-    assert collector.names == ["1 Before", "2 Check", "RUN job"]

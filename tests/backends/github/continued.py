@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from backends.github import GithubBackend
-from compiler.driver import compile_file
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
-from tests.support.github.compiling import beside
+from tests.support.github.compiling import beside, program_of
 from tests.support.runbooks import command, question
 
 WORKFLOW = "owner/repository/.github/workflows/runbook.yml@refs/heads/main"
@@ -48,10 +47,7 @@ class Run:
         self.place, self.number = folder, 0
         self.secrets: dict[str, str] = {}
         (folder / "repository").mkdir(exist_ok=True)
-        path = folder / "repository" / "deploy.runbook.md"
-        path.write_text(document, encoding="utf-8")
-        program = compile_file(str(path)).program
-        assert program
+        program = program_of(folder / "repository", document, "deploy.runbook.md")
         given = {"summary": True, "prompts": "answers", **(options or {})}
         self.text = beside(folder / "repository", GithubBackend().emit(program, given))
 

@@ -1,4 +1,4 @@
-"""Programs made by hand for the workflow target, and runs of their workflows, whose agents a stub answers."""
+"""Runs of workflows of programs made by hand, whose agents a stub answers."""
 
 from __future__ import annotations
 
@@ -6,71 +6,18 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from backends.base import Companion
 from backends.github import GithubBackend
-from compiler.ir.edges import Clear, Edge, Effect, Keep, Origin, OutcomeTest, SlotTest, Test
-from compiler.ir.program import Counter, Input, Node, Program, Settings, Slot, SourceFile, Variable
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool
-from compiler.ir.texts import Reference, Text, joined, text
-from compiler.ir.verify import verify
-from compiler.text.source import Span
+from compiler.ir.edges import Clear, Keep, SlotTest
+from compiler.ir.program import Input, Program, Variable
+from compiler.ir.tasks import Agent, Branch, Gate, Parallel, Reading, Tool
+from compiler.ir.texts import text
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, to, words
 from tests.support import actions_engine as engine
-
-ORIGIN = Origin("a.playbook.md", Span(7, 1, 7, 2))
-
-COMPLETE = "COMPLETE"
-STOP = "STOP"
-
-
-def to(target: str, *guard: Test | str, do: Sequence[Effect] = ()) -> Edge:
-    """An edge; a word instead of a test asks for the outcome."""
-    return Edge(tuple(OutcomeTest(test) if isinstance(test, str) else test for test in guard), tuple(do), target)
-
-
-def node(name: str, task: Task, *edges: Edge, title: str = "", **other: Any) -> Node:
-    return Node(name, text(title or f"Step {name}"), ORIGIN, task, edges, **other)
-
-
-def ref(register: str, missing: str = "", before: str = "", after: str = "") -> Reference:
-    return Reference(register, f"{{{{{register}}}}}", missing, before, after)
-
-
-def words(*parts: str | Reference) -> Text:
-    return joined(parts)
-
-
-def program(
-    *nodes: Node,
-    slots: Mapping[str, str | None] | Sequence[str] = (),
-    inputs: Sequence[Input] = (),
-    counters: Sequence[Counter] = (),
-    limit: int | None = None,
-) -> Program:
-    """A program that begins with the first node; the ends need not be given."""
-    known = {item.id for item in nodes}
-    initial = slots if isinstance(slots, Mapping) else dict.fromkeys(slots)
-    ends = [
-        node(name, End("complete" if name == COMPLETE else "stop", text("" if name == COMPLETE else "It failed.")))
-        for name in (COMPLETE, STOP)
-        if name not in known
-    ]
-    made = Program(
-        "a",
-        "A program",
-        (SourceFile("a.playbook.md", "0" * 64),),
-        nodes[0].id,
-        (*nodes, *ends),
-        counters=tuple(counters),
-        slots=(*(Slot(name, value) for name, value in initial.items()), *(Slot(item.name) for item in inputs)),
-        inputs=tuple(inputs),
-        limit=limit,
-    )
-    verify(made)
-    return made
 
 
 class Workflow(str):
@@ -171,7 +118,7 @@ def triage(**more: Any) -> Program:
         node("2", Branch(), to("2a", SlotTest("kind", "==", "bug")), to("2b")),
         node(
             "2a",
-            Shell("bash", text('printf "%s" "$ISSUE" > "$FOLDER/issue"\necho "note=from 2a" >> "$RDC_OUTPUT"')),
+            bash('printf "%s" "$ISSUE" > "$FOLDER/issue"\necho "note=from 2a" >> "$RDC_OUTPUT"'),
             to("3", "pass", do=[Keep("note", "output", "note")]),
             to(STOP, "fail"),
             variables=(Variable("ISSUE", "issue"),),
@@ -192,10 +139,3 @@ def triage(**more: Any) -> Program:
         inputs=(Input("issue", "text"),),
         **more,
     )
-
-
-__all__ = [
-    "AGENT", "COMPLETE", "HOSTILE", "INLINE", "OPTIONS", "STOP", "Agent", "Ask", "Branch", "Clear", "Counter",
-    "End", "Gate", "Input", "Keep", "Parallel", "Reading", "Settings", "Shell", "SlotTest", "Tool", "Variable",
-    "Workflow", "compiled", "ended", "log", "node", "program", "ref", "run", "text", "to", "triage", "words",
-]  # fmt: skip

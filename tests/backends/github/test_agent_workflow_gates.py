@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from rdc.testing.result import Status
 from rdc.testing.tester import try_scenarios
 from tests.conftest import ROOT
 from tests.support import warm
-from tests.support.cli import Result, call, spawn
+from tests.support.cli import Result, call
 from tests.support.makefiles import environment
 from tests.support.specifications import Place, compiled_to
 
@@ -30,25 +32,32 @@ AGENT = "cat > /dev/null; echo $RDC_STEP >> called; echo ok"
 TOOL = {"name": "push", "args": {}, "required": True, "risk": "high"}
 
 
-class Ship:
-    """A folder with a workflow, run by rdc or by the program that it compiles to."""
+def called(folder: Path, *words: str) -> Result:
+    done = warm.run(words, cwd=folder, env=environment({}))
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def __init__(self, folder: Path, runner: str) -> None:
-        self.folder, self.runner = folder, runner
+
+def lines(folder: Path) -> list[str]:
+    """The steps whose agents or executors were called."""
+    path = folder / "called"
+    return path.read_text(encoding="utf-8").split() if path.exists() else []
+
+
+class Ship:
+    """A folder with a workflow, run by the program that it compiles to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         (folder / "rdc.toml").touch()
         (folder / "ship.workflow.yaml").write_text(WORKFLOW, encoding="utf-8")
-        if runner == "program":
-            assert call("compile", "ship.workflow.yaml", "--to", "python", "-o", "ship.py", cwd=folder).code == 0
+        assert call("compile", "ship.workflow.yaml", "--to", "python", "-o", "ship.py", cwd=folder).code == 0
 
     def __call__(self, *words: str) -> Result:
-        if self.runner == "rdc run":
-            return spawn("run", "ship.workflow.yaml", *words, cwd=self.folder)
-        done = warm.run([sys.executable, "ship.py", *words], cwd=self.folder, env=environment({}))
-        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return called(self.folder, sys.executable, "ship.py", *words)
 
     @property
     def called(self) -> list[str]:
-        return (self.folder / "called").read_text(encoding="utf-8").split()
+        return lines(self.folder)
 
     @property
     def next(self) -> list[str]:
@@ -56,24 +65,19 @@ class Ship:
         return found
 
 
-BOTH = pytest.mark.parametrize("runner", [pytest.param("rdc run", marks=pytest.mark.soak), "program"])
-
-
 @pytest.fixture
-def runner() -> str:
-    """How a workflow runs unless a test asks for both ways."""
-    return "program"
-
-
-@pytest.fixture
-def ship(tmp_path: Path, runner: str) -> Ship:
-    made = Ship(tmp_path, runner)
+def ship(tmp_path: Path) -> Ship:
+    made = Ship(tmp_path)
     assert made("run", "--agent", AGENT).code == 75
     return made
 
 
-@BOTH
-def test_a_gate_is_approved_by_the_name_of_its_step(ship: Ship) -> None:
+def test_a_gate_is_approved_by_the_name_of_its_step_and_other_names_approve_nothing(ship: Ship) -> None:
+    for name in ("build", "announce/human", "releas", "human", ""):
+        assert ship("answer", name, "approved").code == 2, name
+    assert ship("approve", "--gate", "announce").code == 2
+    assert ship("resume", "--agent", AGENT).code == 75
+    assert ship.called == ["build"]
     assert ship("approve", "--gate", "release", "--by", "ada").code == 0
     assert ship("resume", "--agent", AGENT).code == 75
     assert ship.called == ["build", "release"]
@@ -94,21 +98,6 @@ def test_a_gate_is_rejected_by_the_name_of_its_step_and_only_a_retry_asks_again(
     assert ship.called == ["build"]
 
 
-def test_other_names_approve_nothing(ship: Ship) -> None:
-    for name in ("build", "announce/human", "releas", "human", ""):
-        assert ship("answer", name, "approved").code == 2, name
-    assert ship("approve", "--gate", "announce").code == 2
-    assert ship("resume", "--agent", AGENT).code == 75
-    assert ship.called == ["build"]
-
-
-def test_one_flag_opens_one_gate(ship: Ship) -> None:
-    assert ship("resume", "--human", "--agent", AGENT).code == 75
-    assert ship.called == ["build", "release"]
-    assert ship("resume", "--human", "--agent", AGENT).code == 0
-
-
-@BOTH
 def test_the_status_offers_to_call_a_failed_agent_again(ship: Ship) -> None:
     ship("approve", "--gate", "release")
     assert ship("resume", "--agent", "exit 3").code == 1
@@ -157,39 +146,31 @@ def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
 # --- Makefiles --------------------------------------------------------------------------------------------------------
 
 
-def made(folder: Path, *words: str) -> Result:
-    done = warm.run(["make", *words], cwd=folder, env=environment({}))
-    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-def makefile(folder: Path, name: str, text: str) -> None:
+def makefile(folder: Path, name: str, text: str) -> Callable[..., Result]:
+    """Compile a document to a Makefile; return what calls make."""
     (folder / "rdc.toml").touch()
     (folder / name).write_text(text, encoding="utf-8")
     done = call("compile", name, "--to", "make", "-o", "Makefile", cwd=folder)
     assert done.code == 0, done.err
+    return partial(called, folder, "make")
 
 
-def lines(folder: Path) -> list[str]:
-    path = folder / "called"
-    return path.read_text(encoding="utf-8").split() if path.exists() else []
-
-
-def test_a_gate_of_a_workflow_is_named_by_its_step_in_make(tmp_path: Path) -> None:
-    makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
-    assert made(tmp_path, f"AGENT={AGENT}").code != 0
-    assert made(tmp_path, "answer", "STEP=release", "REPLY=approved").code == 0
-    made(tmp_path, "resume", f"AGENT={AGENT}")
+def test_a_gate_of_a_workflow_is_named_by_its_step_in_make_and_one_call_opens_one(tmp_path: Path) -> None:
+    made = makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
+    assert made(f"AGENT={AGENT}", "HUMAN=NO").code != 0
+    assert lines(tmp_path) == ["build"]
+    assert made("answer", "STEP=release", "REPLY=approved").code == 0
+    made("resume", f"AGENT={AGENT}")
     assert lines(tmp_path) == ["build", "release"]
+    made("resume", f"AGENT={AGENT}", "HUMAN=1")
+    assert lines(tmp_path) == ["build", "release", "announce"]
 
 
-@pytest.mark.parametrize(
-    "approval", [("approve", "GATE=a"), pytest.param(("answer", "STEP=a", "REPLY=approved"), marks=pytest.mark.soak)]
-)
-def test_a_gate_of_a_specification_is_named_by_its_step_in_make(tmp_path: Path, approval: tuple[str, ...]) -> None:
-    makefile(tmp_path, "s.stepspec.json", json.dumps(specification({"id": "a", "human_gate": "required"})))
-    assert made(tmp_path).code != 0
-    assert made(tmp_path, *approval).code == 0
-    assert made(tmp_path, "resume").code == 0
+def test_a_gate_of_a_specification_is_named_by_its_step_in_make(tmp_path: Path) -> None:
+    made = makefile(tmp_path, "s.stepspec.json", json.dumps(specification({"id": "a", "human_gate": "required"})))
+    assert made().code != 0
+    assert made("approve", "GATE=a").code == 0
+    assert made("resume").code == 0
     assert lines(tmp_path) == ["a"]
 
 
@@ -200,25 +181,17 @@ GATED = [{"id": step, "human_gate": "required"} for step in ("a", "b")]
     ("words", "again", "done"),
     [
         (["run", "HUMAN=yes"], "HUMAN=1", ["a", "b"]),
-        pytest.param(["-j4", "-k", "HUMAN=1"], "HUMAN=1", ["a", "b"], marks=pytest.mark.soak),
-        pytest.param(["HUMAN=1", "RDC_OPENS=", "RDC_ONCE=human"], "HUMAN=1", ["a", "b"], marks=pytest.mark.soak),
+        pytest.param(["-j4", "-k", "HUMAN=1", "RDC_OPENS="], "HUMAN=1", ["a", "b"], marks=pytest.mark.soak),
         (["HUMAN=0"], "HUMAN=", []),
     ],
 )
 def test_one_call_of_make_opens_one_gate_of_a_specification_unless_the_value_is_false(
     tmp_path: Path, words: list[str], again: str, done: list[str]
 ) -> None:
-    makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
-    assert made(tmp_path, *words).code != 0
+    made = makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
+    assert made(*words).code != 0
     assert lines(tmp_path) == done[:1]
-    assert (made(tmp_path, "resume", again).code == 0) == bool(done)
-    assert lines(tmp_path) == done
-
-
-@pytest.mark.parametrize(("value", "done"), [("NO", ["build"]), ("1", ["build", "release"])])
-def test_one_call_of_make_opens_one_gate_of_a_workflow(tmp_path: Path, value: str, done: list[str]) -> None:
-    makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
-    made(tmp_path, f"AGENT={AGENT}", f"HUMAN={value}")
+    assert (made("resume", again).code == 0) == bool(done)
     assert lines(tmp_path) == done
 
 

@@ -22,9 +22,9 @@ from runtime_shim.publish import publisher
 from runtime_shim.targets.github.changes import changed_files
 from runtime_shim.tasks.recipes import RECIPES
 from tests.backends.github.routed import AGENT, ended, log, run
+from tests.backends.github.walking import Clean
 from tests.conftest import ROOT
 from tests.support.actions_engine import EngineRun
-from tests.support.github import lint
 from tests.support.github.compiling import parsed
 
 pytestmark = [pytest.mark.tool, pytest.mark.usefixtures("any_size")]
@@ -112,16 +112,6 @@ def test_a_rejection_ends_a_run_whose_entries_are_shown_by_index_and_publishes_n
     assert not list((tmp_path / "history").rglob("changes.json"))
 
 
-def test_a_gate_is_a_job_of_its_own_without_secrets() -> None:
-    made = replace(program(), secrets=("KEY",))
-    jobs = parsed(compiled(made, secrets=["KEY"]))["jobs"]
-    gates = {name: job for name, job in jobs.items() if "environment" in job}
-    (gate,) = gates.values()
-    assert gate["environment"] == "approval"
-    assert "secrets." not in json.dumps(gate)
-    assert "permissions" not in gate
-
-
 def looped() -> Program:
     """The usual workflow with its gate in the loop: who rejects has the change made again."""
     made = program()
@@ -139,11 +129,6 @@ def test_in_a_loop_a_gate_waits_and_reports_go_on_with_the_run(tmp_path: Path) -
     assert ended(run(tmp_path, workflow, number=2, inputs=again)) == "WAITING finalize/human"
     rounds = "# Done.\n\n# Done again.\n\n# Done again.\n"
     assert (saved(tmp_path, 2)["implement.md"], saved(tmp_path, 2)["plan.md"]) == (rounds, REPORTS["plan.md"])
-
-
-def test_an_agent_is_asked_at_no_gate_in_a_loop() -> None:
-    refused = GithubBackend().emit(looped(), {"agent": AGENT, "prompts": "agent"})
-    assert [item.code for item in refused.diagnostics] == ["RD520"]
 
 
 LIES = """\
@@ -228,13 +213,9 @@ def test_a_matrix_has_the_folder_and_its_reports_are_joined(tmp_path: Path) -> N
         assert re.search(r"Reports are in: \S+/rdc/reports\n", prompt)
 
 
-def test_no_tool_finds_anything(tmp_path: Path) -> None:
-    paths = []
-    for number, options in enumerate(({"agent": RECIPES[0].name}, {"parallel": "matrix"})):
-        paths.append(tmp_path / f"{number}.yml")
-        made = straight() if number else program()
-        paths[-1].write_text(compiled(made, runtime="shared", **options), encoding="utf-8")
-    assert lint.findings(paths) == []
+def test_no_tool_finds_anything(clean: Clean) -> None:
+    clean(compiled(program(), runtime="shared", agent=RECIPES[0].name))
+    clean(compiled(straight(), runtime="shared", parallel="matrix"))
 
 
 # --- What agents have changed -----------------------------------------------------------------------------------------
@@ -272,7 +253,9 @@ def own(folder: Path) -> Path:
     return Path(tempfile.mkdtemp(dir=folder))
 
 
-def test_all_that_was_changed_is_collected_but_what_git_ignores(workspace: Path, tmp_path: Path) -> None:
+def test_all_that_was_changed_is_collected_but_what_git_ignores_and_what_may_not_go_out(
+    workspace: Path, tmp_path: Path
+) -> None:
     assert list(changed_files(str(own(tmp_path)))) == [
         {"path": "added.bin", "mode": "100644", "base64": "/wA="},
         {"path": "gone.txt", "deleted": True},
@@ -280,9 +263,6 @@ def test_all_that_was_changed_is_collected_but_what_git_ignores(workspace: Path,
         {"path": "run.sh", "mode": "100755", "text": "#!/bin/sh\n"},
     ]
     assert not (workspace / ".git" / "index.lock").exists()
-
-
-def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path) -> None:
     path = workspace / ".github/workflows/x.yml"
     path.parent.mkdir(parents=True)
     path.write_text("on: push")
@@ -294,12 +274,16 @@ def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path) -> None
         list(changed_files(str(own(tmp_path))))
 
 
-def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_are_proposed_by_a_job_without_agents_and_secrets_as_a_gate_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     made = replace(program(), secrets=("KEY",))
     jobs = parsed(compiled(made, secrets=["KEY"], publish="pull-request"))["jobs"]
     job = jobs["publish_pull_request"]
     assert job["permissions"] == {"contents": "write", "pull-requests": "write"}
     assert not any(word in json.dumps(job) for word in ("KEY", "RDC_AGENT", "checkout"))
+    (gate,) = (job for job in jobs.values() if "environment" in job)
+    assert (gate["environment"], "secrets." in json.dumps(gate), "permissions" in gate) == ("approval", False, False)
     facts = {"GITHUB_REF": "refs/heads/main", "GITHUB_REF_NAME": "main", "GITHUB_SHA": "b" * 40, "TITLE": "x"}
     facts |= {"GITHUB_SERVER_URL": "https://x", "GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "7"}
     for name, value in {**facts, "GITHUB_RUN_ATTEMPT": "1"}.items():

@@ -16,11 +16,10 @@ from runtime_shim.targets.github import api
 from runtime_shim.targets.github.api import HaltError, check_run
 from runtime_shim.targets.github.saved_run import check_kept
 from tests.backends.github.continued import DOCUMENT, DONE, WORKFLOW, Run, ending, outcomes
-from tests.backends.github.walking import Engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.api import COMMIT, run_of, serving
 from tests.support.github.api import WORKFLOW as PATH
-from tests.support.github.compiling import parsed, text_of
+from tests.support.github.compiling import parsed
 
 pytestmark = pytest.mark.process
 
@@ -35,14 +34,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, EngineRun]:
 @pytest.fixture
 def run(first: tuple[Run, EngineRun], tmp_path: Path) -> Run:
     return first[0].copy(tmp_path)
-
-
-def test_it_goes_on_where_it_stood_with_its_workspace(run: Run) -> None:
-    second = run(resume="1", answers="yes")
-    assert ending(second) == "WAITING 5"
-    third = run(resume="2", answers="5 yes")
-    assert (ending(third), third.exit_code) == ("COMPLETE All is well", 0)
-    assert run.done() == [*DONE, "1 install hello ran built"]
 
 
 def test_each_question_is_answered_after_it_was_shown_and_no_continuation_is_repeated(run: Run) -> None:
@@ -73,14 +64,12 @@ def test_the_summary_says_how_to_go_on(first: tuple[Run, EngineRun]) -> None:
     assert "3 Agree |" not in ran.summary, "it has no outcome yet"
 
 
-@pytest.mark.parametrize("answers", [pytest.param("", marks=pytest.mark.soak), "1 pass"])
-def test_a_question_that_has_expired_fails_in_the_next_run(answers: str, tmp_path: Path) -> None:
+def test_a_question_that_has_expired_fails_in_the_next_run(tmp_path: Path) -> None:
     settings = '---\nrdc: {steps: {"1": {expire: 1s}}}\n---\n\n'
     run = Run(tmp_path, settings + '## 1\n\nIs it good?\n\n- PASS: COMPLETE\n- FAIL: STOP "Too late"\n')
     assert ending(run()) == "WAITING 1"
     time.sleep(1)
-    ran = run(resume="1", answers=answers) if answers else run(resume="1")
-    assert ending(ran) == "STOP Too late"
+    assert ending(run(resume="1", answers="1 pass")) == "STOP Too late"
 
 
 @pytest.mark.soak
@@ -169,15 +158,6 @@ def test_a_saved_state_that_is_damaged_is_refused(
         check_kept(str(saved))
 
 
-def test_a_damaged_state_is_refused_before_anything_runs(run: Run) -> None:
-    about = run.saved() / "about.json"
-    about.write_bytes(about.read_bytes().replace(b'"run": "1"', b'"run": "2"'))
-    ran = run(resume="1", answers="yes")
-    assert ran.exit_code
-    assert "is damaged or incomplete. No step ran" in ran.summary
-    assert run.done() == DONE
-
-
 def test_an_answer_fits_the_question_that_was_shown(run: Run, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     for answers, problem in (
@@ -201,17 +181,10 @@ def test_a_new_run_takes_no_answers(tmp_path: Path) -> None:
     assert run.done() == []
 
 
-def test_a_further_attempt_repeats_no_completed_step(tmp_path: Path, walk: Engine) -> None:
-    document = (
-        '## 1. Publish\n\n```bash\necho published >> "$MARK"\n```\n\n'
-        '## 2. Does the page look right?\n\n- YES: COMPLETE\n- NO: STOP "Take it back"\n'
-    )
-    mark = tmp_path / "mark"
-    workflow = text_of(tmp_path, document, {"checkout": False})
-    walk(workflow, env={"MARK": str(mark)})
-    assert mark.read_text(encoding="utf-8") == "published\n"
-    walk(workflow, env={"MARK": str(mark)}, rerun=True, github={"run_attempt": "2"})
-    assert mark.read_text(encoding="utf-8") == "published\n"
+def test_a_further_attempt_repeats_no_completed_step(run: Run) -> None:
+    assert run.done() == DONE
+    assert ending(run(again=True)) == ""
+    assert run.done() == DONE
 
 
 # --- Which runs may be continued --------------------------------------------------------------------------------------
@@ -248,18 +221,24 @@ def asked_of(
 
 
 @pytest.mark.parametrize(
-    "facts",
+    ("facts", "compared"),
     [
-        {},
-        {"event": "push"},
-        {"event": "pull_request"},
-        {"path": f"{PATH}@refs/heads/main"},
-        {"repository": {"full_name": "Owner/Repository"}},
+        ({}, ""),
+        ({"event": "push"}, ""),
+        ({"event": "pull_request"}, ""),
+        ({"path": f"{PATH}@refs/heads/main"}, ""),
+        ({"repository": {"full_name": "Owner/Repository"}}, ""),
+        ({"head_sha": EARLIER}, "ahead"),
+        ({"head_sha": EARLIER}, "identical"),
     ],
 )
-def test_a_run_of_the_same_workflow_may_go_on(facts: Mapping[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = asked_of(monkeypatch, 200, json.dumps(run_of(1, **facts)))
-    assert asked == [("/repos/owner/repository/actions/runs/1", "Bearer the-token")]
+def test_a_run_of_the_same_workflow_and_branch_may_go_on(
+    facts: Mapping[str, object], compared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *others = asked_of(monkeypatch, 200, json.dumps(run_of(1, **facts)), (200, {"status": compared}))
+    assert first == ("/repos/owner/repository/actions/runs/1", "Bearer the-token")
+    comparing = [f"/repos/owner/repository/compare/{EARLIER}...{COMMIT}?per_page=1"] * bool(compared)
+    assert [path for path, _ in others] == comparing
 
 
 UNCLEAR = "GitHub gave an unexpected answer about run 1"
@@ -299,12 +278,6 @@ def test_another_run_and_one_without_a_clear_answer_are_refused(
         asked_of(monkeypatch, status, body)
 
 
-@pytest.mark.parametrize("status", ["ahead", "identical"])
-def test_a_run_of_an_earlier_commit_of_the_branch_may_go_on(status: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = asked_of(monkeypatch, 200, json.dumps(run_of(1, head_sha=EARLIER)), (200, {"status": status}))
-    assert asked[1][0] == f"/repos/owner/repository/compare/{EARLIER}...{COMMIT}?per_page=1"
-
-
 @pytest.mark.parametrize(
     ("compared", "problem"),
     [
@@ -325,16 +298,13 @@ def test_a_tag_with_the_name_of_the_branch_is_refused(
         asked_of(monkeypatch, 200, json.dumps(run_of(1, head_sha=EARLIER)), compared)
 
 
-def test_without_a_connection_no_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_number_or_a_connection_no_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    for resume in ("1/../2", "1?x", "-1", "01", "abc", "$(id)", "1 ", "9" * 20):
+        with pytest.raises(HaltError, match="The input `resume` is not the number of a run"):
+            asked_of(monkeypatch, 200, "{}", run=resume)
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
     with pytest.raises(HaltError, match=r"can be continued \(HTTP 000\)\. Try again later"):
         check_run(api.Api("the-token"), "1", EVENTS)
-
-
-@pytest.mark.parametrize("resume", ["1/../2", "1?x", "-1", "01", "abc", "$(id)", "1 ", "9" * 20])
-def test_what_is_no_number_is_not_asked_for(resume: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(HaltError, match="The input `resume` is not the number of a run"):
-        asked_of(monkeypatch, 200, "{}", run=resume)
 
 
 def test_a_foreign_run_is_refused_before_anything_of_it_is_fetched(run: Run) -> None:
@@ -350,7 +320,9 @@ def test_a_foreign_run_is_refused_before_anything_of_it_is_fetched(run: Run) -> 
     assert run.done() == DONE
 
 
-def test_no_tool_of_the_runner_is_needed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_goes_on_where_it_stood_and_needs_no_tool_of_the_runner(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A step may have put another tar, git or curl first on the path, and a job its configuration."""
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -359,6 +331,9 @@ def test_no_tool_of_the_runner_is_needed(run: Run, tmp_path: Path, monkeypatch: 
         (tools / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     assert ending(run(resume="1", answers="yes")) == "WAITING 5"
+    last = run(resume="2", answers="5 yes")
+    assert (ending(last), last.exit_code) == ("COMPLETE All is well", 0)
+    assert run.done() == [*DONE, "1 install hello ran built"]
     assert not (tmp_path / "called").exists()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -49,17 +48,12 @@ def test_a_failure_counts_for_all_jobs_below(walk: Engine) -> None:
     assert run.conclusion == "failure"
 
 
-def test_a_matrix_is_a_job_for_each_of_its_rows(walk: Engine) -> None:
-    run = walk(jobs(MATRIX))
-    assert [job.name for job in run.jobs["one"].matrix] == ["0 (a b) of 2", "1 (c) of 2"]
-    assert [job.result for job in run.jobs["one"].matrix] == ["success", "failure"]
-    assert [job.outcomes["a"] for job in run.jobs["one"].matrix] == ["success", "skipped"]
-    assert (run.jobs["one"].result, run.jobs["two"].outcomes) == ("failure", {"c": "skipped"})
-
-
-def test_a_re_run_does_what_has_failed_and_what_needs_that(walk: Engine) -> None:
+def test_a_matrix_is_a_job_for_each_of_its_rows_and_a_re_run_does_what_has_failed(walk: Engine) -> None:
     text = jobs(f"none:\n  steps: [{{id: z, run: test $GITHUB_RUN_ATTEMPT = 1}}]\n{MATRIX}")
-    walk(text)
+    run = walk(text)
+    rows = [(job.name, job.result, job.outcomes["a"]) for job in run.jobs["one"].matrix]
+    assert rows == [("0 (a b) of 2", "success", "success"), ("1 (c) of 2", "failure", "skipped")]
+    assert (run.jobs["one"].result, run.jobs["two"].outcomes) == ("failure", {"c": "skipped"})
     run = walk(text, rerun=True, github={"run_attempt": "2"})
     assert results(run) == dict.fromkeys(["none", "one", "two"], "success")
     assert run.jobs["two"].outcomes == {"c": "success"}
@@ -140,6 +134,11 @@ DOWNLOAD = """\
   with: {name: kept, path: "${{ runner.temp }}/in", run-id: 1, github-token: "${{ github.token }}"}
 - run: cd "$RUNNER_TEMP/in" && find . | LC_ALL=C sort && [ ! -x a ]
 """
+KEPT = UPLOAD.replace("HIDDEN", "false")
+AGAIN = "- {id: again, uses: actions/upload-artifact@v7, with: {name: kept, path: out/a, overwrite: true}}\n"
+OTHER = "- run: echo two > out/a\n- {id: other, uses: actions/upload-artifact@v7, with: {name: b, path: out}}\n"
+LOAD = '- {uses: actions/download-artifact@v8, with: {artifact-ids: "ID", path: in}}\n- run: cat in/*\n'
+FOUND = "- {uses: actions/download-artifact@v8, with: {pattern: NAME, path: in, merge-multiple: true}}\n"
 
 
 @pytest.mark.parametrize(("hidden", "found"), [("true", "./.hidden\n./.hidden/b\n"), ("false", "")])
@@ -152,21 +151,32 @@ def test_an_artifact_is_what_another_run_finds(walk: Engine, hidden: str, found:
 
 
 def test_a_pattern_may_match_no_artifact(walk: Engine) -> None:
-    found = "- {uses: actions/download-artifact@v8, with: {pattern: NAME, path: in, merge-multiple: true}}\n"
     shown = "- run: ls in || true\n"
-    run = walk(steps(UPLOAD.replace("HIDDEN", "false") + found.replace("NAME", "none") + shown))
+    run = walk(steps(KEPT + FOUND.replace("NAME", "none") + shown))
     assert (run.conclusion, run.log.count("a\n")) == ("success", 0)
-    run = walk(steps(UPLOAD.replace("HIDDEN", "false") + found.replace("NAME", "kept") + shown), run_id=2)
+    run = walk(steps(KEPT + FOUND.replace("NAME", "kept") + shown), run_id=2)
     assert (run.conclusion, run.log) == ("success", "a\n")
-    with pytest.raises(RejectedError, match="a pattern that matches several"):
-        walk(steps(found.replace("NAME", "'*'")), run_id=3)
+    for text, problem in (
+        (FOUND.replace("NAME", "'*'"), "a pattern that matches several"),
+        (LOAD.replace("ID", ""), "download of all artifacts"),
+    ):
+        with pytest.raises(RejectedError, match=problem):
+            walk(steps(text), run_id=3)
 
 
-def test_an_artifact_is_not_overwritten_by_accident(walk: Engine) -> None:
-    again = "- {id: again, uses: actions/upload-artifact@v7, with: {name: kept, path: out}}\n"
-    run = walk(steps(UPLOAD.replace("HIDDEN", "false") + again))
+def test_an_artifact_is_found_by_its_id_until_it_is_overwritten(walk: Engine) -> None:
+    run = walk(steps(KEPT + AGAIN.replace(", overwrite: true", "")))
     assert run.jobs["one"].outcomes["again"] == "failure"
     assert "already exists" in run.log
+    text = KEPT.replace("- {uses", "- {id: keep, uses") + OTHER
+    load = LOAD.replace("ID", "${{ steps.STEP.outputs.artifact-id }}")
+    run = walk(steps(text + load.replace("STEP", "keep")), run_id=2)
+    assert (run.conclusion, run.log) == ("success", "1\n")
+    assert [step.outputs["artifact-id"] for step in run.jobs["one"].steps if step.id in {"keep", "other"}] == ["2", "3"]
+    for number, step, printed in ((3, "keep", "None of the provided"), (4, "again", "two\n")):
+        assert printed in walk(steps(text + AGAIN + load.replace("STEP", step)), run_id=number).log
+    run = walk(steps(LOAD.replace("ID", "2")), run_id=5)
+    assert "None of the provided artifact IDs were found" in run.log, "it belongs to another run"
 
 
 def test_checkout_gives_the_repository(walk: Engine, tmp_path: Path) -> None:
@@ -202,25 +212,6 @@ def test_the_api_tells_about_runs(walk: Engine) -> None:
     assert json.loads(log.splitlines()[0])["status"] == "403"
 
 
-@pytest.mark.parametrize("decision", ["approved", "rejected", "refused"])
-def test_the_api_tells_who_has_reviewed(walk: Engine, decision: str) -> None:
-    ask = textwrap.indent(ASK, "      ")
-    text = f"""{HEAD}permissions: {{actions: read}}
-env: {{PATHS: 1/approvals}}
-jobs:
-  one: {{runs-on: ubuntu-latest, environment: production, steps: [{{run: 'true'}}]}}
-  two:
-    runs-on: ubuntu-latest
-    needs: one
-    if: always()
-    steps:
-{ask}"""
-    run = walk(text, environments={"production": [decision]})
-    reviews = json.loads(run.jobs["two"].log)
-    reported = [(review["state"], review["environments"][0]["name"], review["user"]["type"]) for review in reviews]
-    assert reported == ([] if decision == "refused" else [(decision, "production", "User")])
-
-
 # --- Environments -----------------------------------------------------------------------------------------------------
 
 WAITS = jobs("""
@@ -238,38 +229,9 @@ WAITS = jobs("""
     """)
 
 
-@pytest.mark.parametrize(
-    ("decision", "result", "reviews"),
-    [
-        ("approved", "success", ["approved"]),
-        ("late", "success", ["approved"]),
-        ("bypassed", "success", []),
-        ("rejected", "failure", ["rejected"]),
-        ("refused", "failure", []),
-    ],
-)
-def test_a_job_waits(walk: Engine, tmp_path: Path, decision: str, result: str, reviews: list[str]) -> None:
-    run = walk(WAITS, environments={"approval": [decision]})
-    assert run.jobs["decide"].name == "Paint it red?"
-    assert run.jobs["decide"].outputs == ({"started": "yes"} if result == "success" else {})
-    is_in = result == "success"
-    assert results(run) == {
-        "first": "success",
-        "decide": result,
-        "last": "success" if is_in else "skipped",
-        "rejected": "skipped" if is_in else "failure",
-    }
-    assert [review["state"] for review in record(tmp_path)["approvals"]] == reviews
-
-
 def record(folder: Path, run: int = 1) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((folder / "history" / str(run) / "run.json").read_text(encoding="utf-8"))
     return found
-
-
-@pytest.mark.parametrize("given", [{}, {"unprotected": ["approval"]}])
-def test_every_job_is_let_into_an_environment_without_reviewers(walk: Engine, given: dict[str, list[str]]) -> None:
-    assert results(walk(WAITS, **given))["last"] == "success"
 
 
 def test_names_of_environments_have_no_case(walk: Engine, tmp_path: Path) -> None:
@@ -280,45 +242,7 @@ def test_names_of_environments_have_no_case(walk: Engine, tmp_path: Path) -> Non
     )
 
 
-def test_a_run_is_canceled_while_a_job_waits(walk: Engine) -> None:
-    text = WAITS + textwrap.indent("always: {needs: decide, if: always(), runs-on: x, steps: [{run: 'true'}]}\n", "  ")
-    run = walk(text, environments={"approval": []}, cancel="decide")
-    assert results(run) == {
-        "first": "success", "decide": "cancelled", "last": "skipped", "rejected": "skipped", "always": "success",
-    }  # fmt: skip
-    assert run.conclusion == "cancelled"
-
-
 # --- Further attempts -------------------------------------------------------------------------------------------------
-
-ATTEMPTS = jobs("""
-    a:
-      outputs: {attempt: "${{ steps.a.outputs.attempt }}"}
-      steps: [{id: a, run: 'echo "attempt=$GITHUB_RUN_ATTEMPT" >> "$GITHUB_OUTPUT"'}]
-    b:
-      needs: a
-      steps: [{run: 'echo "b has ${{ needs.a.outputs.attempt }}"; test "$GITHUB_RUN_ATTEMPT" -gt 2'}]
-    c: {needs: b, steps: [{run: 'echo "c at ${{ github.run_attempt }}"'}]}
-    d: {steps: [{run: 'echo "d at ${{ github.run_attempt }}"'}]}
-    """)
-
-
-def test_a_further_attempt_is_what_people_ask_for(walk: Engine) -> None:
-    assert walk(ATTEMPTS).log.splitlines()[:1] == ["b has 1"]
-    run = walk(ATTEMPTS, rerun=True)
-    assert (results(run)["b"], run.jobs["b"].log[:7], run.jobs["d"].log) == ("failure", "b has 1", "d at 1\n")
-    run = walk(ATTEMPTS, rerun="d")
-    assert (run.jobs["a"].outputs, run.jobs["b"].result) == ({"attempt": "1"}, "failure")
-    assert run.jobs["d"].log == "d at 3\n"
-    run = walk(ATTEMPTS, rerun="all")
-    assert run.log == "b has 4\nc at 4\nd at 4\n"
-    assert walk(ATTEMPTS, rerun="a").log == "b has 5\nc at 5\nd at 4\n"
-
-
-def test_what_was_canceled_is_run_again_with_what_has_failed(walk: Engine) -> None:
-    assert results(walk(WAITS, environments={"approval": []}, cancel="decide"))["decide"] == "cancelled"
-    run = walk(WAITS, environments={"approval": ["approved"]}, rerun=True)
-    assert (results(run)["decide"], results(run)["last"]) == ("success", "success")
 
 
 def test_reviews_of_all_attempts_are_reviews_of_the_run(walk: Engine, tmp_path: Path) -> None:
@@ -330,57 +254,7 @@ def test_reviews_of_all_attempts_are_reviews_of_the_run(walk: Engine, tmp_path: 
     assert [review["state"] for review in record(tmp_path, 2)["approvals"]] == ["rejected"]
 
 
-# --- Artifacts --------------------------------------------------------------------------------------------------------
-
-KEEP = """\
-- run: echo SAID > kept
-- {id: keep, uses: actions/upload-artifact@v7, with: {name: NAME, path: kept, overwrite: true}}
-"""
-LOAD = '- {uses: actions/download-artifact@v8, with: {artifact-ids: "ID", path: in}}\n- run: cat in/*\n'
-
-
-def test_an_artifact_is_found_by_its_id(walk: Engine) -> None:
-    first = KEEP.replace("SAID", "one").replace("NAME", "a")
-    second = KEEP.replace("SAID", "two").replace("NAME", "b").replace("id: keep", "id: other")
-    run = walk(steps(first + second + LOAD.replace("ID", "${{ steps.keep.outputs.artifact-id }}")))
-    assert (run.conclusion, run.log) == ("success", "one\n")
-    assert [step.outputs["artifact-id"] for step in run.jobs["one"].steps if step.id in {"keep", "other"}] == ["1", "2"]
-    run = walk(steps(LOAD.replace("ID", "2")), run_id=2)
-    assert "None of the provided artifact IDs were found" in run.log, "it belongs to another run"
-
-
-def test_an_artifact_that_is_overwritten_has_another_id(walk: Engine) -> None:
-    again = KEEP.replace("SAID", "two").replace("id: keep", "id: other")
-    text = (KEEP.replace("SAID", "one") + again).replace("NAME", "a")
-    for step, printed in (("keep", "None of the provided"), ("other", "two\n")):
-        run = walk(steps(text + LOAD.replace("ID", f"${{{{ steps.{step}.outputs.artifact-id }}}}")))
-        assert printed in run.log
-
-
-def test_without_an_id_all_artifacts_would_be_loaded(walk: Engine) -> None:
-    with pytest.raises(RejectedError, match="download of all artifacts"):
-        walk(steps(LOAD.replace("ID", "")))
-
-
-def test_artifacts_are_gone_when_an_approval_comes_too_late(walk: Engine) -> None:
-    text = jobs("""
-        first:
-          outputs: {id: "${{ steps.keep.outputs.artifact-id }}"}
-          steps: [{run: echo x > kept}, {id: keep, uses: actions/upload-artifact@v7, with: {path: kept}}]
-        last:
-          needs: first
-          environment: approval
-          steps:
-            - {uses: actions/download-artifact@v8, with: {artifact-ids: "${{ needs.first.outputs.id }}"}}
-        """)
-    assert results(walk(text, environments={"approval": ["approved"]}))["last"] == "success"
-    assert results(walk(text, environments={"approval": ["late"]}, run_id=2))["last"] == "failure"
-
-
 # --- The API and gh ---------------------------------------------------------------------------------------------------
-
-RULES = ".protection_rules[].type"
-REVIEWS = '.[] | select(.state == "approved") | .environments[].name'
 
 
 def asked(path: str, filter_: str = "", permissions: str = "actions: read", token: str = "${{ github.token }}") -> str:
@@ -400,46 +274,15 @@ jobs:
 """
 
 
-APPROVED = {"environments": {"approval": ["approved"]}}
-
-
-@pytest.mark.parametrize(
-    ("given", "printed"),
-    [
-        (APPROVED, "required_reviewers\nbranch_policy\n; 0\n"),
-        ({"unprotected": ["approval"]}, "branch_policy\n; 0\n"),
-        ({"unprotected": ["approval"], "failing": {"approvals": 503}}, "branch_policy\n; 0\n"),
-    ],
-)
-def test_gh_tells_who_protects_an_environment(walk: Engine, given: dict[str, Any], printed: str) -> None:
-    assert walk(asked("environments/approval", RULES), **given).log == printed
-
-
-@pytest.mark.parametrize(
-    ("given", "printed"),
-    [
-        (APPROVED, "approval\n; 0\n"),
-        ({"environments": {"approval": ["bypassed"]}}, "; 0\n"),
-        ({"environments": {"approval": ["late"]}}, "approval\n; 0\n"),
-        ({**APPROVED, "failing": {"approvals": 503}}, "gh: It is broken (HTTP 503)\n; 1\n"),
-        ({**APPROVED, "failing": {"approvals": 0}}, "error connecting to api.github.com\n; 1\n"),
-        ({**APPROVED, "failing": {"approvals": 200}}, "; 1\n"),
-    ],
-)
-def test_gh_tells_who_has_approved(walk: Engine, given: dict[str, Any], printed: str) -> None:
-    log = walk(asked("actions/runs/$GITHUB_RUN_ID/approvals", REVIEWS), **given).log
-    assert log.endswith(printed) if "failing" in given else log == printed
-    assert ("approval\n" in log) == ("approval\n" in printed)
-
-
 def test_gh_may_ask_what_its_token_may(walk: Engine) -> None:
     def printed(*words: str, **more: str) -> str:
         return walk(asked(*words, **more)).log
 
-    assert printed("environments/other", RULES).endswith("gh: Not Found (HTTP 404)\n; 1\n")
+    rules = ".protection_rules[].type"
+    assert printed("environments/other", rules).endswith("gh: Not Found (HTTP 404)\n; 1\n")
     refused = "gh: Resource not accessible by integration (HTTP 403)\n; 1\n"
-    assert printed("environments/approval", RULES, permissions="contents: read").endswith(refused)
-    assert printed("environments/approval", RULES, permissions="").endswith(refused)
+    assert printed("environments/approval", rules, permissions="contents: read").endswith(refused)
+    assert printed("environments/approval", rules, permissions="").endswith(refused)
     assert printed("environments/approval", token="").endswith("set the GH_TOKEN environment variable.\n; 4\n")
     assert json.loads(printed("environments/approval").removesuffix("; 0\n"))["name"] == "approval"
 

@@ -5,31 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from backends.github import GithubBackend
 from compiler.ir.program import Program
+from compiler.ir.tasks import Agent, Ask, Gate, Shell
+from compiler.ir.texts import text
 from tests.backends.github.continued import AGREE, ending
-from tests.backends.github.routed import (
-    AGENT,
-    COMPLETE,
-    STOP,
-    Agent,
-    Ask,
-    Gate,
-    Parallel,
-    Shell,
-    compiled,
-    ended,
-    log,
-    node,
-    program,
-    run,
-    text,
-    to,
-)
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, to
+from tests.backends.github.routed import AGENT, compiled, ended, log, run
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 from tests.support.github.act import end_of
@@ -50,25 +37,27 @@ THREE = step(1) + step(2) + step(3, "FAIL: RETRY 1 STOP")
 
 
 def walked(
-    folder: Path, document: str, options: Mapping[str, object], environments: Mapping[str, Sequence[str]]
+    folder: Path,
+    document: str,
+    options: Mapping[str, object],
+    environments: Mapping[str, Sequence[str]] | None = None,
+    **more: Any,
 ) -> tuple[str, EngineRun, list[str]]:
     """The workflow, its run, and what its commands have logged."""
-    (folder / "r").mkdir()
+    (folder / "r").mkdir(parents=True)
     text = text_of(folder / "r", document, {"checkout": False, **options})
     log = folder / "log"
     log.touch()
-    secrets = {"A": "secret-a", "B": "secret-b"}
-    env = {"LOG": str(log)}
-    run = engine.run(folder / "r", text, history=folder / "h", environments=environments, env=env, secrets=secrets)
+    secrets = {"A": "secret-a", "B": "secret-b", "DEPLOY_TOKEN": "given"}
+    given = {"environments": environments or {}, "env": {"LOG": str(log)}, "secrets": secrets, **more}
+    run = engine.run(folder / "r", text, history=folder / "h", **given)
     return text, run, log.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("decision", ["approved", pytest.param("rejected", marks=pytest.mark.soak)])
-def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(decision: str, tmp_path: Path) -> None:
-    text, run, log = walked(tmp_path, THREE, SECRETS, {"production": [decision]})
+def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(tmp_path: Path) -> None:
+    text, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["approved"]})
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
-    all_steps = ["1  secret-b", "2 secret-a secret-b", "3  secret-b"]
-    assert (run.conclusion, log) == (("success", all_steps) if decision == "approved" else ("failure", all_steps[:1]))
+    assert (run.conclusion, log) == ("success", ["1  secret-b", "2 secret-a secret-b", "3  secret-b"])
 
 
 def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) -> None:
@@ -80,31 +69,29 @@ def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) ->
     assert found == {"part_1": {"B"}, "part_2": {"A"}, "part_3": set()}
 
 
-def test_an_end_behind_an_environment_is_no_job_of_its_own(tmp_path: Path) -> None:
-    document = step(1) + step(2, 'PASS: COMPLETE "Out"', 'FAIL: STOP "Broken"')
-    text, run, _ = walked(tmp_path, document, SECRETS, {"production": ["approved"]})
-    assert (str(end_of(text, run)), list(run.jobs)) == ("COMPLETE Out", ["part_1", "part_2"])
-
-
-@pytest.mark.parametrize("summary", [False, pytest.param(True, marks=pytest.mark.soak)])
-def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(summary: bool, tmp_path: Path) -> None:
-    options = {"steps": PRODUCTION, "summary": summary}
-    text, run, _ = walked(tmp_path, step(1, "FAIL: COMPLETE") + step(2), options, {"production": ["approved"]})
-    assert (str(end_of(text, run)), len(run.jobs)) == ("COMPLETE", 2)
+@pytest.mark.parametrize(
+    ("document", "end"),
+    [
+        (step(1) + step(2, 'PASS: COMPLETE "Out"', 'FAIL: STOP "Broken"'), "COMPLETE Out"),
+        (step(1, "FAIL: COMPLETE") + step(2), "COMPLETE"),
+    ],
+    ids=["of one job", "that several jobs lead to"],
+)
+def test_an_end_behind_an_environment_is_no_job_of_its_own(document: str, end: str, tmp_path: Path) -> None:
+    text, run, _ = walked(tmp_path, document, {"steps": PRODUCTION}, {"production": ["approved"]})
+    assert (str(end_of(text, run)), list(run.jobs)) == (end, ["part_1", "part_2"])
 
 
 def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
-    text = text_of(tmp_path, THREE, {"checkout": False, **SECRETS})
-    log = tmp_path / "log"
-    run = engine.run(tmp_path, text, history=tmp_path / "h", expire="part_2/__run_2", env={"LOG": str(log)})
+    _, run, log = walked(tmp_path, THREE, SECRETS, expire="part_2/__run_2")
     assert [run.jobs[f"part_{number}"].result for number in (1, 2, 3)] == ["success", "cancelled", "skipped"]
-    assert [line[0] for line in log.read_text(encoding="utf-8").splitlines()] == ["1", "2"]
+    assert [line[0] for line in log] == ["1", "2"]
 
 
 def test_steps_of_a_loop_get_their_own_secrets(tmp_path: Path) -> None:
     document = step(1) + step(2, "PASS: COMPLETE", "FAIL: GOTO 1")
     options = {"steps": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
-    assert walked(tmp_path, document, options, {})[2] == ["1 secret-a ", "2  secret-b"]
+    assert walked(tmp_path, document, options)[2] == ["1 secret-a ", "2  secret-b"]
 
 
 @pytest.mark.parametrize("command", ["echo", "env echo"])  # the second may set variables for the steps after it
@@ -112,7 +99,7 @@ def test_an_agent_in_a_loop_gets_no_secrets_of_other_steps(command: str, tmp_pat
     document = step(1).replace("echo", command) + "## 2. Ask\n\nFine?\n\n- YES: COMPLETE\n- NO: GOTO 1\n"
     agent = 'echo "agent $A $B" >> "$LOG"; echo YES'
     options = {"prompts": "agent", "agent": agent, "steps": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
-    assert walked(tmp_path, document, options, {})[2][-1] == "agent  secret-b"
+    assert walked(tmp_path, document, options)[2][-1] == "agent  secret-b"
 
 
 @pytest.mark.parametrize("prompts", ["answers", "agent"])
@@ -124,16 +111,10 @@ def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -
     assert build["env"]["A"] == "${{ secrets.A }}"
 
 
-@pytest.mark.parametrize(
-    ("document", "options"),
-    [
-        (step(1) + step(2, "PASS: COMPLETE", "FAIL: GOTO 1"), {}),
-        (step(1) + step(2) + "## 3. Ask\n\nGo on?\n\n- NO: GOTO 2\n", {}),
-    ],
-)
-def test_an_environment_where_no_job_can_have_it(document: str, options: dict[str, object], tmp_path: Path) -> None:
-    made = emission(tmp_path, document, {"steps": {"2": {"environment": "production"}}, **options})
-    assert [found.code for found in made.diagnostics] == ["RD520"]
+def test_an_environment_where_no_job_can_have_it(tmp_path: Path) -> None:
+    for last in (step(2, "PASS: COMPLETE", "FAIL: GOTO 1"), step(2) + "## 3. Ask\n\nGo on?\n\n- NO: GOTO 2\n"):
+        made = emission(tmp_path, step(1) + last, {"steps": {"2": {"environment": "production"}}})
+        assert [found.code for found in made.diagnostics] == ["RD520"]
 
 
 def test_a_step_that_is_not_there(tmp_path: Path) -> None:
@@ -166,16 +147,16 @@ VALUES = {"A": "secret-a", "B": "secret-b", "C": "secret-c"}
 
 
 def shows(number: str) -> Shell:
-    return Shell("bash", text(f'echo "{number} $A $B" >> "$FOLDER/shown"'))
+    return bash(f'echo "{number} $A $B" >> "$FOLDER/shown"')
 
 
-def row(back: str = STOP) -> Program:
-    """Commands, and an agent, so that the steps call the runtime; a failure of the last one leads back."""
+def row() -> Program:
+    """Commands, and an agent, so that the steps call the runtime."""
     return program(
         node("1", shows("1"), to("2", "pass"), to(STOP, "fail")),
         node("2", shows("2"), to("3", "pass"), to(STOP, "fail")),
         node("3", Agent("", text("Report")), to("4", "pass"), to(STOP, "fail")),
-        node("4", shows("4"), to(COMPLETE, "pass"), to(back, "fail")),
+        node("4", shows("4"), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
 
 
@@ -183,30 +164,21 @@ def shown(folder: Path) -> list[str]:
     return (folder / "shown").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("is_loop", [False, pytest.param(True, marks=pytest.mark.soak)])
-def test_each_step_gets_the_secrets_that_are_named_for_it(is_loop: bool, tmp_path: Path) -> None:
+def test_each_step_gets_the_secrets_that_are_named_for_it(tmp_path: Path) -> None:
     steps = {"2": {"secrets": ["A"]}, "3": {"secrets": ["A"]}, "4": {"secrets": ["A", "B"]}}
     agent = {"run": AGENT, "secrets": ["C"]}
-    text = compiled(row("1") if is_loop else row(), {"agent": agent, "secrets": ["C"], "steps": steps})
-    done = run(tmp_path, text, {}, secrets=VALUES)
+    done = run(tmp_path, compiled(row(), {"agent": agent, "secrets": ["C"], "steps": steps}), {}, secrets=VALUES)
     assert done.conclusion == "success", done.log
     assert shown(tmp_path) == ["1  ", "2 secret-a ", "4 secret-a secret-b"]
     (call,) = log(tmp_path)
     assert {name: call[2].get(name) for name in VALUES} == {"A": "secret-a", "B": None, "C": "secret-c"}
 
 
-@pytest.mark.parametrize(
-    ("decision", "end"),
-    [
-        pytest.param("approved", ("success", ["1  ", "2  ", "4  "]), marks=pytest.mark.soak),
-        ("rejected", ("failure", ["1  "])),
-    ],
-)
-def test_an_environment_cuts_the_run_into_jobs(decision: str, end: tuple[str, list[str]], tmp_path: Path) -> None:
+def test_an_environment_cuts_the_run_into_jobs(tmp_path: Path) -> None:
     text = compiled(row(), {"agent": AGENT, "steps": {"2": {"environment": "production"}}})
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
-    done = run(tmp_path, text, {}, environments={"production": [decision]})
-    assert (done.conclusion, shown(tmp_path)) == end, done.log
+    done = run(tmp_path, text, {}, environments={"production": ["rejected"]})
+    assert (done.conclusion, shown(tmp_path)) == ("failure", ["1  "]), done.log
 
 
 def test_a_run_that_waited_goes_on_behind_an_environment(tmp_path: Path) -> None:
@@ -252,8 +224,7 @@ def test_only_the_ways_through_an_environment_ask_for_it(is_deployed: bool, deci
 
 def test_the_part_behind_a_gate_has_the_environment_of_the_step_there() -> None:
     made = program(
-        node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected")),
-        node("2", shows("2"), to(COMPLETE)),
+        node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected")), node("2", shows("2"), to(COMPLETE))
     )
     jobs = parsed(compiled(made, {"steps": {"2": {"environment": "production"}}}))["jobs"]
     assert {name: job.get("environment") for name, job in jobs.items()} == {
@@ -261,14 +232,6 @@ def test_the_part_behind_a_gate_has_the_environment_of_the_step_there() -> None:
         "approve_s1": "approval",
         "part_2": "production",
     }
-
-
-def test_the_entries_of_a_matrix_are_in_the_environment_of_their_step() -> None:
-    agents = Parallel((Agent("", text("A")), Agent("", text("B"))))
-    made = program(node("1", agents, to(COMPLETE, "pass"), to(STOP, "fail")))
-    options = {"agent": AGENT, "parallel": "matrix", "steps": {"1": {"environment": "agents"}}}
-    jobs = parsed(compiled(made, options))["jobs"]
-    assert [name for name, job in jobs.items() if job.get("environment") == "agents"] == ["entries_s1"]
 
 
 ASKING = program(
@@ -300,22 +263,9 @@ LOOPED = STRAIGHT + "\n- PASS: CONTINUE\n- FAIL: GOTO 1\n"
 AFTER = "\n## 3\n\n```bash\nTHIRD\n```\n"
 
 
-def walked_by(folder: Path, text: str) -> engine.EngineRun:
-    (folder / "repository").mkdir()
-    env = {"LOG": str(folder / "log")}
-    history = folder / "history"
-    return engine.run(folder / "repository", text, history=history, env=env, secrets={"DEPLOY_TOKEN": "given"})
-
-
 def lines(folder: Path, document: str, first: str, second: str, **options: object) -> list[str]:
-    folder.mkdir()
-    text = text_of(
-        folder,
-        document.replace("FIRST", first).replace("SECOND", second).replace("THIRD", second),
-        {"checkout": False, "summary": True, **options},
-    )
-    walked_by(folder, text)
-    return (folder / "log").read_text(encoding="utf-8").splitlines()
+    document = document.replace("FIRST", first).replace("SECOND", second).replace("THIRD", second)
+    return walked(folder, document, {"summary": True, **options})[2]
 
 
 SHOW = 'printf "%s\\n" "$A" "${B-none}" >> "$LOG"'
@@ -343,60 +293,52 @@ def test_a_step_of_a_loop_sees_what_a_step_would_see(tmp_path: Path, first: str)
     assert not list(tmp_path.rglob("canary"))
 
 
-def test_a_variable_of_a_loop_is_replaced_in_each_turn(tmp_path: Path) -> None:
-    first = 'echo "A=${A}x" >> "$GITHUB_ENV"'
-    assert lines(tmp_path / "a", LOOPED, first, 'echo "$A" >> "$LOG"; [ "$A" = xxx ]') == ["x", "xx", "xxx"]
+IN_A_LOOP = {
+    "a variable is replaced in each turn": (
+        'echo "A=${A}x" >> "$GITHUB_ENV"',
+        'echo "$A" >> "$LOG"; [ "$A" = xxx ]',
+        ["x", "xx", "xxx"],
+    ),
+    "a variable does not reach the dispatcher": (
+        """for name in rdc_next rdc_node IFS 'SEC'ONDS rdc_outcome rdc_env line; do
+        echo "$name=/" >> "$GITHUB_ENV"; done; echo "a first" >> "$LOG\"""",
+        'echo "a second" >> "$LOG"',
+        ["a first", "a second"],
+    ),
+    "what belongs to the step and to GitHub stays": (
+        'for name in DEPLOY_TOKEN GITHUB_REPOSITORY RUNNER_OS RDC_ATTEMPT; do echo "$name=x" >> "$GITHUB_ENV"; done',
+        'echo "$DEPLOY_TOKEN $GITHUB_REPOSITORY $RUNNER_OS $RDC_ATTEMPT" >> "$LOG"',
+        ["given owner/repository Linux 1"],
+    ),
+    # As in steps, a step that writes again, or ends in the middle of a line, takes nothing from the others.
+    "each step has files of its own, whose empty lines are passed over": (
+        'printf "\\nA=1\\n\\n\\n" >> "$GITHUB_ENV"; printf "B=2" >> "$GITHUB_ENV"',
+        'echo "$A $B" >> "$LOG"; cat "$GITHUB_ENV" >> "$LOG"; echo "C=3" > "$GITHUB_ENV"; [ "$C" ]',
+        ["1 2", "1 2"],
+    ),
+    "folders come before those that were added earlier": (
+        'for i in a b a; do mkdir -p $i; echo "$PWD/$i"; done >> "$GITHUB_PATH"; printf %s "$PWD/c" >> "$GITHUB_PATH"',
+        'echo "${PATH//$PWD/.}" | cut -d: -f1-3 >> "$LOG"',
+        ["./c:./a:./b"],
+    ),
+    "folders are added once however often a loop turns": (
+        'echo "$PWD/tools" >> "$GITHUB_PATH"; echo "A=$((A + 1))" >> "$GITHUB_ENV"',
+        '[ "$A" = 20 ] && grep -o "$PWD/tools" <<< "$PATH" | wc -l >> "$LOG"',
+        ["1"],
+    ),
+}
 
 
-def test_a_variable_does_not_reach_the_dispatcher(tmp_path: Path) -> None:
-    names = "rdc_next rdc_node IFS 'SEC'ONDS rdc_outcome rdc_env line"
-    first = f'for name in {names}; do echo "$name=/" >> "$GITHUB_ENV"; done; echo "a first" >> "$LOG"'
-    assert lines(tmp_path / "a", LOOPED, first, 'echo "a second" >> "$LOG"') == ["a first", "a second"]
-
-
-def test_what_belongs_to_the_step_and_to_github_stays(tmp_path: Path) -> None:
-    own = "DEPLOY_TOKEN GITHUB_REPOSITORY RUNNER_OS RDC_ATTEMPT"
-    first = f'for name in {own}; do echo "$name=other" >> "$GITHUB_ENV"; done'
-    second = 'echo "$DEPLOY_TOKEN $GITHUB_REPOSITORY $RUNNER_OS $RDC_ATTEMPT" >> "$LOG"'
-    assert lines(tmp_path / "a", LOOPED, first, second, secrets=["DEPLOY_TOKEN"]) == ["given owner/repository Linux 1"]
-
-
-def test_each_step_has_files_of_its_own(tmp_path: Path) -> None:
-    """As in steps, a step that writes again, or ends in the middle of a line, takes nothing from the others."""
-    first = 'echo "A=1" >> "$GITHUB_ENV"; printf "B=2" >> "$GITHUB_ENV"'
-    second = 'echo "$A $B" >> "$LOG"; cat "$GITHUB_ENV" >> "$LOG"; echo "C=3" > "$GITHUB_ENV"; [ "$C" ]'
-    assert lines(tmp_path / "a", LOOPED, first, second) == ["1 2", "1 2"]
-
-
-def test_folders_come_before_those_that_were_added_earlier(tmp_path: Path) -> None:
-    first = (
-        'for i in a b a; do mkdir -p $i; echo "$PWD/$i" >> "$GITHUB_PATH"; done; printf "%s" "$PWD/c" >> "$GITHUB_PATH"'
-    )
-    second = 'echo "${PATH//$PWD/.}" | cut -d: -f1-4 >> "$LOG"'
-    looped = lines(tmp_path / "looped", LOOPED, first, second)
-    assert looped[0].split(":")[:3] == ["./c", "./a", "./b"]
-
-
-def test_folders_are_added_once_however_often_a_loop_turns(tmp_path: Path) -> None:
-    first = 'echo "$PWD/tools" >> "$GITHUB_PATH"; echo "A=$((A + 1))" >> "$GITHUB_ENV"'
-    second = '[ "$A" = 20 ] && grep -o "$PWD/tools" <<< "$PATH" | wc -l >> "$LOG"'
-    assert lines(tmp_path / "a", LOOPED, first, second) == ["1"]
+@pytest.mark.parametrize(("first", "second", "logged"), IN_A_LOOP.values(), ids=IN_A_LOOP)
+def test_what_a_step_hands_on_in_a_loop(first: str, second: str, logged: list[str], tmp_path: Path) -> None:
+    assert lines(tmp_path / "a", LOOPED, first, second, secrets=["DEPLOY_TOKEN"]) == logged
 
 
 @pytest.mark.share(2)
 @pytest.mark.parametrize("line", ["no variable", "=value", "A<<", "A<<END\\nnever"])
 def test_a_line_that_the_runner_refuses_fails_the_step(tmp_path: Path, line: str) -> None:
     document = LOOPED.replace("- PASS: CONTINUE\n- FAIL: CONTINUE\n", "- PASS: CONTINUE\n- FAIL: STOP refused\n")
-    text = text_of(
-        tmp_path,
-        document.replace("FIRST", f'printf "{line}\\n" >> "$GITHUB_ENV"').replace("SECOND", "true"),
-        {"checkout": False, "summary": True},
-    )
-    ran = walked_by(tmp_path, text)
+    document = document.replace("FIRST", f'printf "{line}\\n" >> "$GITHUB_ENV"').replace("SECOND", "true")
+    ran = walked(tmp_path, document, {"summary": True})[1]
     assert ending(ran) == "STOP refused"
     assert "a line is neither NAME=value nor NAME<<DELIMITER" in ran.log
-
-
-def test_empty_lines_are_passed_over(tmp_path: Path) -> None:
-    first = 'printf "\\nA=1\\n\\n\\nB=2\\n\\n" >> "$GITHUB_ENV"'
-    assert lines(tmp_path / "a", LOOPED, first, 'echo "$A $B" >> "$LOG"') == ["1 2"]

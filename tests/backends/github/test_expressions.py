@@ -96,17 +96,6 @@ def test_no_script_and_no_command_holds_an_expression_whatever_the_options(optio
         assert not any("${{" in text for text in code(made.text))
 
 
-@pytest.mark.parametrize("name", ["github.ref", "github.ref_name", "github.sha"])
-def test_trusted_contexts_are_data_in_variables_and_inputs(name: str, tmp_path: Path) -> None:
-    group = f"x-${{{{ {name} }}}}"
-    options = {"env": {"REF": group}, "setup": [{"uses": ACTION, "with": {"key": group}}]}
-    text = emission(tmp_path, DOCUMENT, options).text
-    assert text
-    job = parsed(text)["jobs"]["runbook"]
-    assert job["env"]["REF"] == group
-    assert [step["with"]["key"] for step in job["steps"] if "key" in step.get("with", {})] == [group]
-
-
 # --- Conditions -------------------------------------------------------------------------------------------------------
 
 NAMES = ("a", "b", "c")
@@ -137,14 +126,10 @@ def table(condition: Condition) -> list[bool]:
     return [holds(condition, dict(zip(NAMES, row, strict=True))) for row in rows]
 
 
-@given(parts=st.lists(CONDITIONS, max_size=4))
-def test_every_and_some_mean_what_they_say(parts: list[Condition]) -> None:
+@given(condition=CONDITIONS, parts=st.lists(CONDITIONS, max_size=4))
+def test_every_some_and_negation_mean_what_they_say(condition: Condition, parts: list[Condition]) -> None:
     assert table(every(*parts)) == table(All(tuple(parts)))
     assert table(some(*parts)) == table(Some(tuple(parts)))
-
-
-@given(condition=CONDITIONS)
-def test_negation(condition: Condition) -> None:
     assert table(negation(condition)) == [not value for value in table(condition)]
     assert table(some(condition, negation(condition))) == table(TRUE)
     assert table(every(condition, negation(condition))) == table(FALSE)
@@ -182,17 +167,13 @@ def read(written: str) -> str:
 
 @given(text=SCALARS)
 def test_what_is_written_is_read(text: str) -> None:
+    value = yaml.safe_load(f"run: {scalar(text, 2)}\n")["run"]
+    assert "${{" not in value.replace(LITERAL_OPEN, ""), "no text opens an expression"
     for code in (False, True):
         assert read(f"run: {scalar(text, 2, code=code)}\nnext: 1\n") == text
         nested = yaml.safe_load(f"a:\n      run: {scalar(text, 8, code=code)}\n      next: 1\n")["a"]
         assert nested["run"].replace(LITERAL_OPEN, "${{") == text
         assert nested["next"] == 1
-
-
-@given(text=SCALARS)
-def test_no_text_opens_an_expression(text: str) -> None:
-    value = yaml.safe_load(f"run: {scalar(text, 2)}\n")["run"]
-    assert "${{" not in value.replace(LITERAL_OPEN, "")
 
 
 @given(text=SCALARS)

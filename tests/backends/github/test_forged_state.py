@@ -64,15 +64,22 @@ def forge(run: Run, name: str, content: bytes) -> None:
     (run.saved(2) / "about.json").write_text(json.dumps(about))
 
 
-def test_a_saved_state_as_it_was_written_is_taken(waiting: Run) -> None:
-    assert check_kept(str(waiting.saved(2)))["run"] == "2"
-
-
 @pytest.mark.parametrize("name", ["state/lock", "state/history/x", "state/output", "run", "program/x.sh"])
 def test_a_file_that_does_not_belong_there_is_refused(run: Run, name: str) -> None:
     forge(run, name, b"touch canary\n")
     with pytest.raises(HaltError, match=r"is damaged or incomplete\. No step ran"):
         check_kept(str(run.saved(2)))
+
+
+def archive(folder: Path, *members: tuple[str, bytes, str, int]) -> Path:
+    """An archive with members, each by its name, type, target and size, beside an empty workspace."""
+    with tarfile.open(folder / "workspace.tar.gz", "w:gz") as tar:
+        for name, kind, target, size in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname, info.size = kind, target, size
+            tar.addfile(info, io.BytesIO(bytes(size)))
+    (folder / "workspace").mkdir()
+    return folder / "workspace.tar.gz"
 
 
 @pytest.mark.parametrize(
@@ -83,47 +90,30 @@ def test_a_file_that_does_not_belong_there_is_refused(run: Run, name: str) -> No
     ],
 )  # fmt: skip
 def test_an_archive_has_only_files_folders_and_links(tmp_path: Path, member: tuple[str, bytes, str]) -> None:
-    archive = tmp_path / "workspace.tar.gz"
-    with tarfile.open(archive, "w:gz") as tar:
-        info = tarfile.TarInfo(member[0])
-        info.type, info.linkname = member[1], member[2]
-        tar.addfile(info)
-    (tmp_path / "workspace").mkdir()
+    found = archive(tmp_path, (*member, 0))
     with pytest.raises(ValueError, match=member[0].rpartition("/")[2]):
-        unpack(str(archive), str(tmp_path / "workspace"))
+        unpack(str(found), str(tmp_path / "workspace"))
     assert list((tmp_path / "workspace").iterdir()) == []
 
 
 def test_no_file_is_written_through_a_link_of_the_archive(tmp_path: Path) -> None:
-    archive, outside = tmp_path / "workspace.tar.gz", tmp_path / "outside"
+    outside = tmp_path / "outside"
     outside.mkdir()
-    (tmp_path / "workspace").mkdir()
-    with tarfile.open(archive, "w:gz") as tar:
-        link = tarfile.TarInfo("link")
-        link.type, link.linkname = tarfile.SYMTYPE, str(outside)
-        tar.addfile(link)
-        file = tarfile.TarInfo("link/file")
-        file.size = 1
-        tar.addfile(file, io.BytesIO(b"x"))
+    found = archive(tmp_path, ("link", tarfile.SYMTYPE, str(outside), 0), ("link/file", tarfile.REGTYPE, "", 1))
     with pytest.raises(OSError, match="link/file"):
-        unpack(str(archive), str(tmp_path / "workspace"))
+        unpack(str(found), str(tmp_path / "workspace"))
     assert list(outside.iterdir()) == []
 
 
 def test_an_archive_that_is_cut_off_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved, workspace = tmp_path / "saved", tmp_path / "workspace"
-    (saved / "state").mkdir(parents=True)
-    workspace.mkdir()
-    with tarfile.open(saved / "workspace.tar.gz", "w:gz") as tar:
-        file = tarfile.TarInfo("file")
-        file.size = 100_000
-        tar.addfile(file, io.BytesIO(bytes(100_000)))
-    content = (saved / "workspace.tar.gz").read_bytes()
-    (saved / "workspace.tar.gz").write_bytes(content[: len(content) // 2])
+    found = archive(tmp_path, ("file", tarfile.REGTYPE, "", 100_000))
+    (tmp_path / "state").mkdir()
+    content = found.read_bytes()
+    found.write_bytes(content[: len(content) // 2])
     monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
-    monkeypatch.chdir(workspace)
+    monkeypatch.chdir(tmp_path / "workspace")
     with pytest.raises(HaltError, match="could not be put into the workspace"):
-        take_over(str(saved), str(tmp_path / "state"), str(tmp_path / "answers"), [])
+        take_over(str(tmp_path), str(tmp_path / "kept"), str(tmp_path / "answers"), [])
 
 
 @pytest.fixture(scope="module")
@@ -134,9 +124,9 @@ def journal(waiting: Run) -> tuple[dict[str, Any], Records]:
     return author_calls(optimize(program)).built(), read_journal(waiting.saved(2) / "state" / "journal")[0]
 
 
-def test_the_journal_of_a_run_is_believed(journal: tuple[dict[str, Any], Records]) -> None:
-    program, records = journal
-    check_records(program, records)
+def test_a_saved_state_as_it_was_written_is_taken(waiting: Run, journal: tuple[dict[str, Any], Records]) -> None:
+    assert check_kept(str(waiting.saved(2)))["run"] == "2"
+    check_records(*journal)
 
 
 def _done(records: Records) -> list[dict[str, Any]]:

@@ -14,10 +14,10 @@ import pytest
 
 from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
-from compiler.driver import compile_file
 from tests.conftest import ROOT
 from tests.support.comments.workflow import Workflow
 from tests.support.comments.workflow_jobs import check_comments
+from tests.support.github.compiling import program_of
 from tests.support.golden import NAMES, PROGRAMS, VARIANTS, given, program
 
 BUILD = "## 1. Build\n\n```bash\nmake\n```\n"
@@ -37,10 +37,7 @@ TWO = "name: Two\nsteps:\n  - {name: a, prompt: A., next: b}\n  - {name: b, prom
 
 
 def workflow(folder: Path, document: str, options: dict[str, object], name: str) -> str:
-    (folder / name).write_text(document, encoding="utf-8")
-    program = compile_file(str(folder / name)).program
-    assert program is not None
-    made = GithubBackend().emit(program, options)
+    made = GithubBackend().emit(program_of(folder, document, name), options)
     assert made.text, made.diagnostics
     return made.text
 

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from backends.github import GithubBackend
-from compiler.driver import compile_file
 from runtime_shim.publish import publisher
 from runtime_shim.targets.github.messages import as_word
 from tests.backends.github.continued import DOCUMENT, Run, ending
+from tests.backends.github.walking import Clean
 from tests.support.actions_engine import complaints
-from tests.support.github.compiling import parsed
-from tests.support.github.lint import findings
+from tests.support.github.compiling import emission, parsed
 from tests.support.hostile_texts import NASTY
 from tests.support.runbooks import command, question
 
@@ -45,6 +43,11 @@ def test_an_issue_has_the_question_the_replies_and_their_commands(tmp_path: Path
     assert f"\nNO: STOP Not wanted\n    {command}\n" in issue["body"]
 
 
+def test_a_run_that_comes_to_no_question_opens_no_issue(tmp_path: Path) -> None:
+    document = command("1. Build", "exit 1", "FAIL: STOP") + question("2. Good?", "", "YES: COMPLETE", "NO: STOP")
+    assert Run(tmp_path, f"# A\n\n{document}", NOTIFIED)().jobs["notify_issue"].result == "skipped"
+
+
 def test_the_run_that_continues_closes_the_issue_and_opens_the_next(tmp_path: Path) -> None:
     run = Run(tmp_path, DOCUMENT, NOTIFIED)
     run()
@@ -58,20 +61,14 @@ def test_the_run_that_continues_closes_the_issue_and_opens_the_next(tmp_path: Pa
     found = [{**one, "number": 7 + at, "state": "open", "user": bot} for at, one in enumerate(others)]
     forged = {**issues(run)[0], "number": 10, "user": {"login": "mallory"}}
     path.write_text(json.dumps([*found, forged, *issues(run)]), encoding="utf-8")
+    refused = run(resume="1", answers="5 yes")
+    assert (refused.jobs["notify_issue"].result, issues(run, "closed")) == ("skipped", [])
     assert ending(run(resume="1", answers="yes")) == "WAITING 5"
     assert [one["number"] for one in issues(run, "closed")] == [1]
     assert issues(run)[-1]["title"] == "Deploy waits at 5. Does it work?"
-    last = run(resume="2", answers="yes")
+    last = run(resume="3", answers="yes")
     assert (ending(last), last.exit_code) == ("COMPLETE All is well", 0)
     assert [one["number"] for one in issues(run)] == [7, 8, 9, 10]
-
-
-def test_a_run_that_may_not_continue_closes_nothing(tmp_path: Path) -> None:
-    run = Run(tmp_path, DOCUMENT, NOTIFIED)
-    run()
-    refused = run(resume="1", answers="5 yes")
-    assert refused.jobs["notify_issue"].result == "skipped"
-    assert len(issues(run)) == 1
 
 
 @pytest.mark.soak
@@ -86,14 +83,6 @@ def test_runs_with_several_jobs_open_an_issue_too(tmp_path: Path) -> None:
     assert issues(run) == []
 
 
-def test_a_run_without_a_question_opens_none(tmp_path: Path) -> None:
-    document = (
-        "# A\n\n" + command("1. Build", "exit 1", "FAIL: STOP") + question("2. Good?", "", "YES: COMPLETE", "NO: STOP")
-    )
-    ran = Run(tmp_path, document, NOTIFIED)()
-    assert ran.jobs["notify_issue"].result == "skipped"
-
-
 def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow(tmp_path: Path) -> None:
     plain, notified = (Run(tmp_path, DOCUMENT, options).text for options in ({}, NOTIFIED))
     jobs = parsed(notified)["jobs"]
@@ -102,49 +91,29 @@ def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow
     assert [name for name, one in jobs.items() if "issues" in one["permissions"]] == ["notify_issue"]
     assert parsed(plain)["on"] == parsed(notified)["on"]
     assert "secrets." not in json.dumps(jobs["notify_issue"])
-
-
-INLINE: dict[str, object] = {"runtime": "inline", "checkout": False}
-
-
-@pytest.mark.parametrize(
-    "all_options",
-    [[{}, {"on": ["pull_request", "push"]}, {"carry": False}], pytest.param([INLINE], marks=pytest.mark.soak)],
-)
-def test_no_linter_finds_anything(tmp_path: Path, all_options: list[dict[str, object]]) -> None:
-    document = DOCUMENT.replace("Agree", LOUD.replace("{{", "{ {"))
-    paths = []
-    for number, options in enumerate(all_options):
-        text = Run(tmp_path, document, {**NOTIFIED, **options}).text
-        paths.append(tmp_path / str(number) / ".github" / "workflows" / "runbook.yml")
-        paths[-1].parent.mkdir(parents=True)
-        paths[-1].write_text(text, encoding="utf-8")
-        assert complaints(text) == []
-    assert findings(paths) == []
-
-
-def test_a_pull_request_from_a_fork_opens_no_issue(tmp_path: Path) -> None:
     text = Run(tmp_path, DOCUMENT, {**NOTIFIED, "on": ["pull_request"]}).text
-    assert "head.repo.full_name == github.repository" in parsed(text)["jobs"]["notify_issue"]["if"]
+    of_a_fork = "head.repo.full_name == github.repository"
+    assert of_a_fork in parsed(text)["jobs"]["notify_issue"]["if"], "a pull request from a fork opens no issue"
 
 
-@pytest.mark.parametrize(
-    ("document", "options"),
-    [
-        (question("1. Good?", "", "YES: COMPLETE", "NO: STOP"), {"prompts": "environment"}),
-        (question("1. Good?", "", "YES: COMPLETE", "NO: STOP"), {"prompts": "agent", "agent": "llm"}),
-        (command("1. Build", "true"), {}),
-    ],
-)
-def test_it_needs_a_question_that_people_answer_with_a_command(
-    tmp_path: Path, document: str, options: dict[str, object]
-) -> None:
-    path = tmp_path / "a.runbook.md"
-    path.write_text(f"# A\n\n{document}", encoding="utf-8")
-    program = compile_file(str(path)).program
-    assert program
-    found = GithubBackend().emit(program, {**options, **NOTIFIED})
-    assert (found.text, [one.code for one in found.diagnostics]) == (None, ["RD013"])
+def test_no_linter_finds_anything(tmp_path: Path, clean: Clean) -> None:
+    document = DOCUMENT.replace("Agree", LOUD.replace("{{", "{ {"))
+    inline = {"runtime": "inline", "checkout": False}
+    for options in ({}, {"on": ["pull_request", "push"]}, {"carry": False}, inline):
+        text = Run(tmp_path, document, {**NOTIFIED, **options}).text
+        clean(text)
+        assert complaints(text) == []
+
+
+def test_it_needs_a_question_that_people_answer_with_a_command(tmp_path: Path) -> None:
+    asks = question("1. Good?", "", "YES: COMPLETE", "NO: STOP")
+    for document, options in (
+        (asks, {"prompts": "environment"}),
+        (asks, {"prompts": "agent", "agent": "llm"}),
+        (command("1. Build", "true"), {"prompts": None}),
+    ):
+        found = emission(tmp_path, f"# A\n\n{document}", {**options, **NOTIFIED})
+        assert (found.text, [one.code for one in found.diagnostics]) == (None, ["RD013"])
 
 
 @pytest.mark.parametrize("text", [*NASTY, LOUD, "a\n```\n# B\n@x", "`" * 50, "\u202ereversed", "/deploy"])

@@ -15,24 +15,13 @@ from backends.base import OptionDiagnostic
 from backends.github import GithubBackend
 from backends.github.workflow import limits
 from compiler.ir.edges import Add, CounterTest
-from compiler.ir.program import Constant, Program
-from tests.backends.github.routed import (
-    COMPLETE,
-    STOP,
-    Agent,
-    Ask,
-    Counter,
-    Settings,
-    Shell,
-    compiled,
-    node,
-    program,
-    text,
-    to,
-)
-from tests.backends.github.walking import run, written
+from compiler.ir.program import Constant, Counter, Program, Settings
+from compiler.ir.tasks import Agent, Ask, Shell
+from compiler.ir.texts import text
+from tests.backends.github.made import COMPLETE, STOP, TRIES, bash, node, program, retried, sh, to
+from tests.backends.github.routed import compiled
+from tests.backends.github.walking import Clean, run, succeeded
 from tests.support.github.compiling import emission, parsed, steps, text_of
-from tests.support.github.lint import findings
 from tests.support.runbooks import command
 
 pytestmark = pytest.mark.process
@@ -50,10 +39,10 @@ def refusals(folder: Path, document: str, options: Mapping[str, object] | None =
 
 
 @pytest.mark.soak
-def test_500_steps_are_within_the_limits(tmp_path: Path) -> None:
+def test_500_steps_are_within_the_limits(tmp_path: Path, clean: Clean) -> None:
     text = text_of(tmp_path, straight(500))
     assert len(text) < limits.LARGEST_FILE // 4
-    assert findings([written(tmp_path, text)]) == []
+    clean(text)
 
 
 def test_too_many_steps(tmp_path: Path) -> None:
@@ -79,31 +68,15 @@ def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     assert any(all(part in text for part in wanted) for text in refused)
 
 
-WITHIN: dict[str, tuple[str, dict[str, object]]] = {
-    "a message that is longer than a variable": (
-        command("1. A", "true", 'FAIL: STOP "${{ %s"' % ("x" * limits.LONGEST_VARIABLE)),
-        {},
-    ),
-    "many steps with a message each": (
-        "".join(command(f"{n}. Step", "true", f'FAIL: STOP "step {n} failed, call the team"') for n in range(1, 451)),
-        {},
-    ),
-    "inputs that say nothing": (
-        "## 1\n\n```bash\ntrue\n```\n",
-        {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}},
-    ),
-}
-
-
-@pytest.mark.parametrize(("document", "options"), WITHIN.values(), ids=WITHIN)
-def test_what_is_within_the_limits(document: str, options: dict[str, object], tmp_path: Path) -> None:
-    assert text_of(tmp_path, document, options)
-
-
-def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
-    """The program has it; the workflow shows the first lines."""
+def test_what_is_within_the_limits(tmp_path: Path) -> None:
+    long = command("1. A", "true", 'FAIL: STOP "${{ %s"' % ("x" * limits.LONGEST_VARIABLE))
+    many = [command(f"{n}. Step", "true", f'FAIL: STOP "step {n} failed, call the team"') for n in range(1, 451)]
+    assert text_of(tmp_path, long), "a message that is longer than a variable"
+    assert text_of(tmp_path, "".join(many)), "many steps with a message each"
+    inputs = {"on": {"workflow_dispatch": {"inputs": {"a": None, "b": "text"}}}}
+    assert text_of(tmp_path, COMMAND, inputs), "inputs that say nothing"
     text = text_of(tmp_path, "## 1\n\n" + "\n".join(["x" * 600] * 300) + "\n")
-    assert "... more in the program" in text
+    assert "... more in the program" in text, "a long question, of which the workflow shows the first lines"
 
 
 def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> None:
@@ -136,12 +109,12 @@ def test_native_commands_may_be_as_long_as_a_file(tmp_path: Path) -> None:
     assert "bytes; GitHub's limit is 524,288" in refusal
 
 
-def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
+def test_identifiers_are_what_github_takes(tmp_path: Path, clean: Clean) -> None:
     """Names that are long, that differ by case only, that begin with a digit or `__`, or that mean something."""
     names = ["A" * 200, "a" * 200, "result", "Result", "__x", "end", "PATH", "s1"]
     steps = [command(name, "true", f"PASS: GOTO {after}") for name, after in itertools.pairwise(["1", *names])]
     document = "".join(steps) + command(names[-1], "true")
-    assert findings([written(tmp_path, text_of(tmp_path, document))]) == []
+    clean(text_of(tmp_path, document))
 
 
 COMMAND = "## 1\n\n```bash\ntrue\n```\n"
@@ -152,21 +125,15 @@ def by_hand(count: int, **facts: object) -> dict[str, object]:
     return {"on": {"workflow_dispatch": {"inputs": {f"input_{n}": {"type": "string", **facts} for n in range(count)}}}}
 
 
-def test_25_inputs_are_within_the_limits(tmp_path: Path) -> None:
+def test_too_many_and_too_long_inputs(tmp_path: Path, clean: Clean) -> None:
     text = text_of(tmp_path, COMMAND, by_hand(25))
     assert len(parsed(text)["on"]["workflow_dispatch"]["inputs"]) == 25
     assert len(parsed(text_of(tmp_path, PROMPT, by_hand(23)))["on"]["workflow_dispatch"]["inputs"]) == 25
-    assert findings([written(tmp_path, text)]) == []
-
-
-def test_too_many_inputs(tmp_path: Path) -> None:
+    clean(text)
     (refusal,) = refusals(tmp_path, COMMAND, by_hand(30))
     assert refusal.startswith("`workflow_dispatch` would have 30 inputs; GitHub's limit is 25; remove 5 of them")
     (refusal,) = refusals(tmp_path, PROMPT, by_hand(24))
     assert refusal.startswith("`workflow_dispatch` would have 26 inputs (2 of them for replies); GitHub's limit is 25")
-
-
-def test_inputs_that_are_too_long(tmp_path: Path) -> None:
     (refusal,) = refusals(tmp_path, COMMAND, by_hand(2, default="x" * 33_000))
     assert "the defaults of `workflow_dispatch` have 66,0" in refusal
     assert text_of(tmp_path, COMMAND, by_hand(2, default="é" * 32_000))
@@ -215,21 +182,11 @@ LEFT = '(trap "" TERM; sleep 60) & echo $! > "$FOLDER/pid"; '
 NOTE = 'echo "$RDC_ATTEMPT $STAGE" >> "$FOLDER/tries"; '
 
 
-def retried(command: str, settings: Settings, back: str = "1", **more: object) -> Program:
+def tried(command: str, settings: Settings, back: str = "") -> Program:
     """A command that is tried three times; where it goes back to another one, that is a loop."""
-    again = Counter("tries", "", role="retries", of="1")
-    first = node(
-        "1",
-        Shell("bash", text(command)),
-        to(COMPLETE, "pass"),
-        to(back, "fail", CounterTest("tries", "<", 2), do=[Add("tries", 1)]),
-        to(STOP, "fail"),
-        retries="tries",
-        settings=settings,
-        constants=(Constant("STAGE", "a 'b' ${{ github.token }} $(c)\nd"),),
-    )
-    others = [] if back == "1" else [node(back, Shell("sh", text(":")), to("1"), title="Again")]
-    return program(first, *others, counters=(again,))
+    stage = Constant("STAGE", "a 'b' ${{ github.token }} $(c)\nd")
+    first = retried("1", bash(command), 2, back, settings=settings, constants=(stage,))
+    return program(first, *[node(each, sh(":"), to("1")) for each in back], counters=(TRIES,))
 
 
 def is_gone(folder: Path) -> bool:
@@ -238,15 +195,11 @@ def is_gone(folder: Path) -> bool:
 
 
 @pytest.mark.share(4)
-@pytest.mark.parametrize("back", ["1", "2"])
+@pytest.mark.parametrize("back", ["", "2"])
 @pytest.mark.parametrize("summary", [False, True])
-def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, tmp_path: Path) -> None:
-    made = retried(f'{NOTE}{LEFT}[ "$RDC_ATTEMPT" = 2 ] || sleep 60', Settings(1, 1, 2), back)
-    workflow = compiled(made, {"summary": summary})
-    assert "CALL" not in workflow
-    assert findings([written(tmp_path, workflow)]) == []
-    done = run(tmp_path, workflow)
-    assert done.conclusion == "success", done.log
+def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, tmp_path: Path, clean: Clean) -> None:
+    made = tried(f'{NOTE}{LEFT}[ "$RDC_ATTEMPT" = 2 ] || sleep 60', Settings(1, 1, 2), back)
+    done = succeeded(tmp_path, made, clean, {"summary": summary})
     stage = "a 'b' ${{ github.token }} $(c)\nd"
     assert (tmp_path / "tries").read_text() == f"1 {stage}\n2 {stage}\n"
     assert done.log.count("timeout after 1 s") == 1
@@ -254,10 +207,10 @@ def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, t
 
 
 def test_a_step_of_its_own_has_its_limit_and_its_variables(tmp_path: Path) -> None:
-    shell = Shell("bash", text(f"{NOTE}{LEFT}sleep 60"))
+    shell = bash(f"{NOTE}{LEFT}sleep 60")
     limited = node("1", shell, to(COMPLETE, "pass"), to("2", "fail"), settings=Settings(timeout=1))
     limited = replace(limited, constants=(Constant("STAGE", "prod"),))
-    made = program(limited, node("2", Shell("sh", text('echo "$STAGE" >> "$FOLDER/tries"')), to(COMPLETE)))
+    made = program(limited, node("2", sh('echo "$STAGE" >> "$FOLDER/tries"'), to(COMPLETE)))
     workflow = compiled(made)
     (found,) = [step for step in steps(workflow) if step.get("id") == "s1"]
     assert found["env"] == {"STAGE": "prod"}
@@ -268,15 +221,13 @@ def test_a_step_of_its_own_has_its_limit_and_its_variables(tmp_path: Path) -> No
     assert is_gone(tmp_path)
 
 
-def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
+def test_a_limit_where_a_run_may_wait(tmp_path: Path, clean: Clean) -> None:
     made = program(
-        node(
-            "1", Shell("sh", text(f"{LEFT}sleep 60")), to(STOP, "pass"), to("2", "fail"), settings=Settings(timeout=1)
-        ),
+        node("1", sh(f"{LEFT}sleep 60"), to(STOP, "pass"), to("2", "fail"), settings=Settings(timeout=1)),
         node("2", Ask("yes_no", text("Go on?")), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
     workflow = compiled(made, {"prompts": "answers"})
-    assert findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     assert "timeout after 1.0 s" in run(tmp_path, workflow).log
     assert is_gone(tmp_path)
     begun = time.monotonic()
@@ -289,28 +240,17 @@ def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
     [pytest.param(5, 1, 1, marks=pytest.mark.soak), (3, 2, 4), pytest.param(7, 1000, 6, marks=pytest.mark.soak)],
 )
 def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int, times: int, tmp_path: Path) -> None:
-    again = Counter("tries", "", role="retries", of="1")
-    for back in ("1", "2"):
-        first = node(
-            "1",
-            Shell("sh", text("false")),
-            to(COMPLETE, "pass"),
-            to(back, "fail", CounterTest("tries", "<", times), do=[Add("tries", 1)]),
-            to(COMPLETE, "fail"),
-            retries="tries",
-            settings=Settings(None, delay, backoff),
-        )
-        others = [] if back == "1" else [node("2", Shell("sh", text(":")), to("1"))]
-        workflow = compiled(program(first, *others, counters=(again,)))
-        done = run(tmp_path, workflow.replace("sleep ", ": "))
+    for back in ("", "2"):
+        first = retried("1", sh("false"), times, back, settings=Settings(None, delay, backoff))
+        loop = [node(each, sh(":"), to("1")) for each in back]
+        done = run(tmp_path, compiled(program(first, *loop, counters=(TRIES,))).replace("sleep ", ": "))
         found = [int(number) for number in re.findall(r"Waiting (\d+) s", done.log)]
-        exact = [min(delay * backoff**number, 10**8) for number in range(times)]
-        assert found == exact
+        assert found == [min(delay * backoff**number, 10**8) for number in range(times)]
 
 
 def test_fixed_variables_of_what_the_runtime_calls(tmp_path: Path) -> None:
     value = "${{ github.token }} 'a'\nb"
-    shows = Shell("sh", text('printf "%s|" "$STAGE" >> "$FOLDER/tries"'))
+    shows = sh('printf "%s|" "$STAGE" >> "$FOLDER/tries"')
     made = program(
         node("1", Agent("", text("?")), to("2"), constants=(Constant("STAGE", value),)),
         node("2", shows, to("3"), constants=(Constant("STAGE", "2"), Constant("GITHUB_X", "x"))),
@@ -331,7 +271,7 @@ def test_what_a_command_asks_for_by_name_is_told(tmp_path: Path) -> None:
     made = program(
         node("1", asks, to("2"), title='Build "it" $(now)'),
         node("2", asks, to("3", "fail"), to(COMPLETE, "pass"), title="Ship"),
-        node("3", Shell("sh", text("true")), to("2")),
+        node("3", sh("true"), to("2")),
     )
     workflow = compiled(made)
     assert "CALL" not in workflow
@@ -352,7 +292,7 @@ def test_what_a_command_asks_for_by_name_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_what_may_take_longer_than_the_job_is_said(settings: Settings, minutes: int, is_said: bool) -> None:
-    emission = GithubBackend().emit(retried("true", settings), {"timeout-minutes": minutes})
+    emission = GithubBackend().emit(tried("true", settings), {"timeout-minutes": minutes})
     found = [item for item in emission.diagnostics if item.code == "RD537"]
     assert [item.message for item in found] == (
         [f"with its attempts and delays, step 1 may take longer than the job's limit of {minutes} min"]

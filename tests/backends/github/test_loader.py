@@ -10,7 +10,6 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -128,7 +127,6 @@ def test_the_program_gets_the_signal_of_a_canceled_run(place: Path) -> None:
 # --- The texts beside programs ----------------------------------------------------------------------------------------
 
 
-@cache
 def defined(text: str) -> Sequence[tuple[str, str]]:
     """The names that a text defines at its top, each with its definition."""
     found: list[tuple[str, str]] = []
@@ -140,17 +138,14 @@ def defined(text: str) -> Sequence[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("text", [runtime_for("github"), publisher()], ids=["github", "publish"])
-def test_no_name_of_a_text_is_defined_twice(text: str) -> None:
-    """The second one would take the place of the first in functions that know nothing of it."""
-    assert [name for name, number in Counter(name for name, _ in defined(text)).items() if number > 1] == []
-
-
-@pytest.mark.parametrize("edition", sorted(EDITIONS))
-def test_no_name_of_an_edition_is_defined_again_by_what_goes_behind_it(edition: str) -> None:
-    """Both are one namespace: the second definition would steer the engine."""
-    engine = dict(defined(runtime(edition)))
-    assert [name for name, text in defined(runtime_for("github")) if engine.get(name, text) != text] == []
+def test_no_name_of_an_edition_is_defined_again_by_what_goes_behind_it() -> None:
+    """Both are one namespace: the second definition would take the place of the first, and steer the engine."""
+    behind = defined(runtime_for("github"))
+    for names in ([name for name, _ in behind], [name for name, _ in defined(publisher())]):
+        assert [name for name, number in Counter(names).items() if number > 1] == []
+    for edition in sorted(EDITIONS):
+        engine = dict(defined(runtime(edition)))
+        assert (edition, [name for name, text in behind if engine.get(name, text) != text]) == (edition, [])
 
 
 def test_lines_of_the_text_are_short() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -13,38 +12,15 @@ import pytest
 from msgspec.structs import replace
 
 from backends.github import GithubBackend
-from compiler.ir.program import Program
-from compiler.ir.tasks import End
+from compiler.ir.edges import Keep
+from compiler.ir.program import Program, Settings, Variable
+from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Reading
+from compiler.ir.texts import text
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.changes import joined_entries, must_join
-from tests.backends.github.routed import (
-    AGENT,
-    COMPLETE,
-    HOSTILE,
-    INLINE,
-    STOP,
-    Agent,
-    Ask,
-    Gate,
-    Keep,
-    Parallel,
-    Reading,
-    Settings,
-    Shell,
-    Variable,
-    compiled,
-    ended,
-    log,
-    node,
-    program,
-    ref,
-    run,
-    text,
-    to,
-    words,
-)
-from tests.backends.github.walking import written
-from tests.support.github import lint
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, to, words
+from tests.backends.github.routed import AGENT, HOSTILE, INLINE, compiled, ended, log, run
+from tests.backends.github.walking import Clean
 from tests.support.github.compiling import parsed
 
 pytestmark = pytest.mark.tool
@@ -72,7 +48,7 @@ def reviewed(*agents: Agent, check: Any = "all", first: Any = None, **settings: 
         ),
         node(
             "note",
-            Shell("bash", text('printf "%s" "$SAID" > "$FOLDER/said"; ls > "$FOLDER/files"')),
+            bash('printf "%s" "$SAID" > "$FOLDER/said"; ls > "$FOLDER/files"'),
             to(COMPLETE),
             variables=(Variable("SAID", "said"),),
         ),
@@ -102,7 +78,10 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     assert job["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
     assert job["name"] == "review Step review ${{ matrix.entry }} (${{ matrix.agent }})"
     assert (job["needs"], "permissions" in job) == (["part_1"], False)
-    entry, keep = job["steps"][-2:]
+    _, again, *_, entry, keep = job["steps"]
+    artifact = "rdc-entries_review-${{ matrix.entry }}"
+    assert again["with"] == {"pattern": artifact, "path": "${{ runner.temp }}/rdc-entry", "merge-multiple": True}
+    assert "continue-on-error" not in again, "it would look lost, and what comes after it would be repeated"
     assert entry["timeout-minutes"] == 31
     assert entry["env"] == {
         "CALL": "entry review",
@@ -110,33 +89,19 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
         "RDC_ENTRY": "${{ matrix.entry }}",
         "RDC_OPTIONS": f"--agent={AGENT}",
     }
-    assert keep["with"]["name"] == "rdc-entries_review-${{ matrix.entry }}"
-    assert keep["with"]["overwrite"] is True
+    assert (keep["with"]["name"], keep["with"]["overwrite"]) == (artifact, True)
     assert keep["if"] == "steps.review.outputs.kept"
     assert jobs["part_2"]["needs"] == ["part_1", JOB]
 
 
-def test_an_entry_that_cannot_ask_what_it_has_kept_is_not_done() -> None:
-    """It would look like one that was lost, and what comes after it would be repeated."""
-    _, again, *_ = parsed(compiled(reviewed(), {**MATRIX, **INLINE}))["jobs"][JOB]["steps"]
-    assert "continue-on-error" not in again
-    artifact = "rdc-entries_review-${{ matrix.entry }}"
-    assert again["with"] == {"pattern": artifact, "path": "${{ runner.temp }}/rdc-entry", "merge-multiple": True}
-
-
 def test_what_surrounds_an_entry_is_that_of_other_jobs() -> None:
-    options = {"environment": "agents", "setup": [{"run": "make tools"}], "permissions": {"models": "read"}}
-    jobs = parsed(compiled(reviewed(), {**MATRIX, **options}))["jobs"]
-    assert jobs[JOB]["environment"] == "agents"
-    assert jobs[JOB]["permissions"] == {"models": "read"}
-    assert jobs[JOB]["steps"][-3]["run"] == "make tools"
-
-
-def test_the_limit_of_an_entry_leaves_its_job_time_for_what_is_before_it() -> None:
-    """The steps of the option `setup` take as long as they take, as in any other job."""
+    """The steps of the option `setup` take as long as they take, and the limit of the entry leaves them time."""
+    options: Mapping[str, Any] = {"environment": "agents", "permissions": {"models": "read"}, "timeout-minutes": 500}
     made = reviewed(settings=Settings(timeout=120))
-    job = parsed(compiled(made, {**MATRIX, "timeout-minutes": 500, "setup": [{"run": "make tools"}]}))["jobs"][JOB]
-    assert (job["timeout-minutes"], job["steps"][-2]["timeout-minutes"]) == (500, 3)
+    job = parsed(compiled(made, {**MATRIX, **options, "setup": [{"run": "make tools"}]}))["jobs"][JOB]
+    assert {name: job[name] for name in options} == options
+    *_, setup, entry, _ = job["steps"]
+    assert (setup["run"], entry["timeout-minutes"]) == ("make tools", 3)
 
 
 def test_a_job_that_only_joins_answers_keeps_them_for_people() -> None:
@@ -183,34 +148,6 @@ def test_more_jobs_than_a_matrix_takes_are_refused() -> None:
 
 # --- What entries come to ---------------------------------------------------------------------------------------------
 
-CASES: Mapping[str, list[list[str | None]]] = {
-    "both agree": [["Fine: OK"], ["So so\nOK"]],
-    "one fails": [["Fine: OK"], ["BAD"]],
-    "one dies": [["Fine: OK"], [None]],
-    "one says nothing": [["OK"], [" "]],
-    "one says both": [["OK"], ["OK or BAD"]],
-    "nobody says a keyword": [["hm"], ["hm"]],
-    "bytes that are no text": [["\udcff\0 OK"], ["OK"]],
-}
-
-
-@pytest.mark.soak
-@pytest.mark.share(14)
-@pytest.mark.parametrize("check", ["all", "any"])
-@pytest.mark.parametrize("case", CASES)
-def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) -> None:
-    replies = {f"review_{index}": answers for index, answers in enumerate(CASES[case])}
-    shown = []
-    for kind in ("step", "matrix"):
-        folder = tmp_path / kind
-        folder.mkdir()
-        done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), replies)
-        rows = re.findall(r"^\| [\d:]+ \| (.*) \| [^|]+ \| [^|]* \|$", done.summary, re.MULTILINE)
-        saved = folder / "said"
-        given = [[step, prompt, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]] for step, prompt, env in log(folder)[1:]]
-        shown.append([ended(done), rows, saved.read_bytes() if saved.exists() else b"", sorted(given)])
-    assert shown[0] == shown[1]
-
 
 @pytest.mark.share(3)
 @pytest.mark.parametrize(("decision", "steps"), [("rejected", ["end"]), ("approved", ["two_0", "end"])])
@@ -253,7 +190,7 @@ def test_a_run_that_waits_before_or_behind_a_matrix_goes_on(way: list[str], tmp_
         "review": (Parallel((Agent("", text("Review")),)), "pass", [Keep("said")]),
         "again": (Parallel((Agent("", text("Review")),)), "pass", []),
         "ask": (Ask("confirm", text("Go on?")), "yes", []),
-        "note": (Shell("bash", text('printf "%s" "$SAID" > "$FOLDER/said"')), "pass", []),
+        "note": (bash('printf "%s" "$SAID" > "$FOLDER/said"'), "pass", []),
     }
     nodes = [node(name, tasks[name][0], to(onward[name], tasks[name][1], do=tasks[name][2]), to(STOP)) for name in way]
     noting = [replace(made, variables=(Variable("SAID", "said"),)) if made.id == "note" else made for made in nodes]
@@ -373,8 +310,8 @@ def test_what_no_entry_has_written_is_refused(how: str, joining: Join, tmp_path:
     keep(tmp_path, 1, FORGED[how](dict(WHOLE)))
     with pytest.raises(HaltError) as refused:
         joining()
-    why = "its file is damaged or from an earlier attempt. Re-run its job"
-    assert refused.value.args == ("Lost entry", f"entry 1 of review has no answer: {why}")
+    why = "entry 1 of review has no answer: its file is damaged or from an earlier attempt. Re-run its job"
+    assert refused.value.args == ("Lost entry", why)
 
 
 def test_what_entries_have_written_is_joined_by_their_numbers(joining: Join, tmp_path: Path) -> None:
@@ -393,10 +330,10 @@ def test_entries_of_a_run_that_is_elsewhere_are_refused() -> None:
 HOSTILE_TITLE = "${{ github.token }} ' \" # : {{x}}"
 
 
-def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path) -> None:
+def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path, clean: Clean) -> None:
     agents = [Agent(name, text("?"), READING) for name in HOSTILE]
     workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE), MATRIX)
-    assert lint.findings([written(tmp_path, workflow)]) == []
+    clean(workflow)
     shown = [row["agent"] for row in parsed(workflow)["jobs"][JOB]["strategy"]["matrix"]["include"]]
     visible = ["".join(c if c.isprintable() else " " for c in name) for name in HOSTILE]
     assert shown == [" ".join(name.split()).replace("${{", "$ {{") for name in visible]

@@ -11,11 +11,9 @@ import pytest
 
 from backends.base import Emission
 from backends.github.native.decisions import written_by
-from compiler.ir.tasks import Shell
-from compiler.ir.texts import text
-from tests.backends.github.routed import node
+from tests.backends.github.made import bash, node
+from tests.backends.github.walking import Clean
 from tests.support.github.compiling import emission, parsed
-from tests.support.github.lint import findings
 from tests.support.github.native import Native, command, prepared, question
 
 pytestmark = pytest.mark.process
@@ -45,29 +43,19 @@ def names(job: Mapping[str, Any]) -> list[str]:
     return [step["name"] for step in job["steps"]]
 
 
-def test_a_question_is_a_job_between_two_others(tmp_path: Path) -> None:
-    jobs = jobs_of(tmp_path)
+def test_a_question_is_a_job_between_two_others_and_needs_no_program(tmp_path: Path) -> None:
+    made = compiled(tmp_path)
+    assert made.text
+    assert (made.companions, made.reason, len(made.text.splitlines()) <= 145) == ((), None, True)
+    (note,) = made.diagnostics
+    assert (note.code, "environment `approval`" in note.message) == ("RD527", True), "people know what to set up"
+    jobs = parsed(made.text)["jobs"]
     assert [*jobs] == ["build", "decide_2", "install", "rejected_2", "rerun"]
     assert jobs["install"]["needs"] == ["build", "decide_2"]
     assert [job.get("environment") for job in jobs.values()] == [None, "approval", None, None, None]
-    assert [job.get("permissions", {}) for job in jobs.values()] == [
-        {"contents": "read", "actions": "read"},
-        {"actions": "read"},
-        *[{}] * 3,
-    ]
+    first, second, *others = [job.get("permissions", {}) for job in jobs.values()]
+    assert (first, second, others) == ({"contents": "read", "actions": "read"}, {"actions": "read"}, [{}] * 3)
     assert names(jobs["install"])[:3] == ["Load the workspace", "Unpack the workspace", "3. Install"]
-
-
-def test_it_needs_no_program_and_few_lines(tmp_path: Path) -> None:
-    made = compiled(tmp_path)
-    assert made.text
-    assert (made.companions, made.reason) == ((), None)
-    assert len(made.text.splitlines()) <= 145
-
-
-def test_people_are_told_what_to_set_up(tmp_path: Path) -> None:
-    (note,) = compiled(tmp_path).diagnostics
-    assert (note.code, "environment `approval`" in note.message) == ("RD527", True)
 
 
 @pytest.mark.parametrize(
@@ -103,18 +91,14 @@ def test_other_questions_are_for_people_who_answer(document: str, clause: str, t
     assert "answers:" in made.text
 
 
-def test_reviewers_give_no_value(tmp_path: Path) -> None:
-    """An agent cannot either, so the remedy does not name it."""
-    (refused,) = compiled(tmp_path, f"---\nrdc:\n  steps: {{2: {{asks: TICKET}}}}\n---\n{DOCUMENT}").diagnostics
-    assert refused.code == "RD520"
-    assert refused.message.endswith(": step 2 asks for text or a choice")
-    assert refused.help == "use `prompts: answers`"
-
-
-def test_one_refusal_has_all_reasons(tmp_path: Path) -> None:
+def test_one_refusal_has_all_reasons_and_a_remedy(tmp_path: Path) -> None:
     document = DOCUMENT.replace("NO: STOP Later", "NO: GOTO 3").replace("FAIL: STOP Broken", "FAIL: GOTO Other")
     (refused,) = compiled(tmp_path, document + "\n## Other\n\n- YES: GOTO 3\n- NO: STOP\n").diagnostics
     assert "step 2 continues after NO; step Other asks in a loop" in refused.message
+    (refused,) = compiled(tmp_path, f"---\nrdc:\n  steps: {{2: {{asks: TICKET}}}}\n---\n{DOCUMENT}").diagnostics
+    assert refused.code == "RD520"
+    assert refused.message.endswith(": step 2 asks for text or a choice")
+    assert refused.help == "use `prompts: answers`", "an agent gives no value either"
 
 
 FIRST = "## 1. Begin?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
@@ -123,14 +107,11 @@ THREE = FIRST + ASK + INSTALL.replace("PASS: COMPLETE Installed", "PASS: CONTINU
 BRANCHES = BUILD.replace("STOP", "GOTO Red") + ASK + INSTALL + "\n## Red\n\n- YES: GOTO 3\n- NO: STOP Red\n"
 
 
-def test_no_tool_finds_anything(tmp_path: Path) -> None:
+def test_no_tool_finds_anything(tmp_path: Path, clean: Clean) -> None:
     hostile = DOCUMENT.replace("Look at *it*.", HOSTILE).replace("STOP Later", f'STOP "{HOSTILE[:40]}"')
     live: dict[str, object] = {"steps": {"2": {"approval-environment": "the 'live' site"}}}
-    paths: list[Path] = []
     for document, options in ((hostile, live), (THREE, {}), (BRANCHES, SOME), (DOCUMENT, NONE)):
-        paths.append(tmp_path / f"{len(paths)}.yml")
-        paths[-1].write_text(compiled(tmp_path, document, **options).text or "", encoding="utf-8")
-    assert findings(paths) == []
+        clean(compiled(tmp_path, document, **options).text or "")
 
 
 def test_two_questions_in_a_row_and_one_in_front(tmp_path: Path) -> None:
@@ -204,7 +185,7 @@ def test_an_output_of_rdc_is_not_hidden_by_one_of_a_step(tmp_path: Path) -> None
 )
 def test_a_command_names_the_outputs_that_it_sets(command: str, names: set[str]) -> None:
     """Otherwise it may set all of them."""
-    assert written_by(node("1", Shell("bash", text(command)))) == names
+    assert written_by(node("1", bash(command))) == names
 
 
 def test_texts_of_the_author_run_nothing(tmp_path: Path) -> None:
@@ -280,12 +261,10 @@ def test_a_value_is_text_in_a_question(value: str, tmp_path: Path) -> None:
     assert decision == "rejected" or (tmp_path / "shown").read_bytes().decode() == value
 
 
-def test_no_tool_finds_anything_in_the_texts_of_authors(tmp_path: Path) -> None:
-    paths = [tmp_path / f"{number}.yml" for number in range(3)]
-    for path, written in zip(paths, (TEXTS[0], "".join(TEXTS[1:4]), "".join(TEXTS[4:])), strict=True):
-        path.with_suffix("").mkdir()
-        path.write_text(asks(path.with_suffix(""), written).text, encoding="utf-8")
-    assert findings(paths) == []
+def test_no_tool_finds_anything_in_the_texts_of_authors(tmp_path: Path, clean: Clean) -> None:
+    for number, written in enumerate((TEXTS[0], "".join(TEXTS[1:4]), "".join(TEXTS[4:]))):
+        (tmp_path / str(number)).mkdir()
+        clean(asks(tmp_path / str(number), written).text)
 
 
 @pytest.mark.share(3)

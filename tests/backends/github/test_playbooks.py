@@ -17,11 +17,10 @@ from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
 from compiler.driver import compile_file
 from runtime_shim.publish import publisher
-from tests.backends.github.walking import written
+from tests.backends.github.walking import Clean
 from tests.support import actions_engine as engine
-from tests.support.github import lint
 from tests.support.github.api import answering
-from tests.support.github.compiling import beside, parsed
+from tests.support.github.compiling import beside, parsed, program_of
 
 pytestmark = pytest.mark.tool
 
@@ -52,11 +51,7 @@ RDC_0123456789abcdef
 
 
 def emitted(folder: Path, document: str, options: Mapping[str, object]) -> Emission:
-    path = folder / "triage.playbook.md"
-    path.write_text(document, encoding="utf-8")
-    made = compile_file(str(path))
-    assert made.program, made.diagnostics
-    return GithubBackend().emit(made.program, options)
+    return GithubBackend().emit(program_of(folder, document, "triage.playbook.md"), options)
 
 
 def workflow(folder: Path, document: str = TRIAGE, **options: object) -> str:
@@ -114,14 +109,8 @@ def test_a_reviewer_reads_all_that_an_agent_is_given(tmp_path: Path) -> None:
     assert shown == "You are brief, in {tone}.\n\n## Output of step 1: One (draft)\n\n{output 1}\n\nShorten.\n"
 
 
-def test_commands_that_nothing_calls_are_not_in_the_job(tmp_path: Path) -> None:
-    found = workflow(tmp_path, agent="cat", agents={"reviewer": "cat"}, tools={"github": "cat"})
-    called = {step["env"]["RDC_OPTIONS"] for step in steps_of(found).values() if "RDC_OPTIONS" in step.get("env", {})}
-    assert called == {"--agent=cat"}
-
-
-def test_no_tool_finds_anything_in_the_examples(tmp_path: Path) -> None:
-    tools = {"library": "cat", "metrics": "cat", "mcp": "cat", "tracker": "cat"}
+def test_no_tool_finds_anything_in_the_examples(clean: Clean) -> None:
+    tools = ("library", "metrics", "mcp", "tracker")
     modes: list[dict[str, object]] = [
         {},
         {"summary": True, "publish": ["summary", "pull-request"], "agent-retries": 2, "agent-timeout": "5m"},
@@ -132,20 +121,21 @@ def test_no_tool_finds_anything_in_the_examples(tmp_path: Path) -> None:
         assert made
         bind = {item.name: item.default or (item.options or ["1"])[0] for item in made.inputs if item.required}
         connections = {getattr(node.task, "connection", "") for node in made.nodes} - {""}
-        for mode in (modes[index % len(modes)],):
-            options = {"agent": "claude-code", "tools": dict.fromkeys([*tools, *connections], "cat"), **mode}
-            options |= {"bind": bind} if "on" in mode else {}
-            if made.artifact is None:
-                options.pop("publish", None)
-            found = GithubBackend().emit(made, options)
-            assert found.text, found.diagnostics
-            (tmp_path / f"{path.name}.yml").write_text(found.text, encoding="utf-8")
-    assert lint.findings(sorted(tmp_path.glob("*.yml"))) == []
+        mode = modes[index % len(modes)]
+        options = {"agent": "claude-code", "tools": dict.fromkeys([*tools, *connections], "cat"), **mode}
+        options |= {"bind": bind} if "on" in mode else {}
+        if made.artifact is None:
+            options.pop("publish", None)
+        found = GithubBackend().emit(made, options)
+        assert found.text, found.diagnostics
+        clean(found.text)
 
 
 def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> None:
-    text = workflow(tmp_path, agent="claude-code")
+    text = workflow(tmp_path, agent="claude-code", agents={"reviewer": "cat"}, tools={"github": "cat"})
     steps = steps_of(text)
+    called = {step["env"]["RDC_OPTIONS"] for step in steps.values() if "RDC_OPTIONS" in step.get("env", {})}
+    assert called == {"--agent=claude-code"}, "commands that nothing calls are not in the job"
     names = ["1. Classify", "2a. Analyze the bug", "2b. Specify the feature", "2. Work on it, else"]
     names += ["3. Suggest labels"]
     assert [name for name in steps if name in names] == names
@@ -156,42 +146,32 @@ def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> 
     assert '      # PASS, kind == "feature": GOTO 2b\n' in text
 
 
-def test_an_agent_is_called_by_name(tmp_path: Path) -> None:
-    text = workflow(tmp_path, agent="claude-code", agent_model="opus")
-    options = steps_of(text)["1. Classify"]["env"]["RDC_OPTIONS"]
-    assert options.split("\n")[:2] == ["--agent=claude-code", "--agent-model=opus"]
-
-
-def test_only_steps_that_call_an_agent_have_its_secrets(tmp_path: Path) -> None:
-    install = [{"name": "Install", "run": "npm ci"}]
-    agent = {"run": "claude-code", "secrets": ["KEY"], "setup": install}
-    steps = steps_of(workflow(tmp_path, agent=agent, secrets=["KEY"]))
+def test_steps_that_call_an_agent_have_its_name_its_secrets_and_time_for_all_attempts(tmp_path: Path) -> None:
+    agent = {"run": "claude-code", "secrets": ["KEY"], "setup": [{"name": "Install", "run": "npm ci"}]}
+    limits: dict[str, Any] = {"agent_model": "opus", "agent_timeout": "10m", "agent_retries": 2}
+    steps = steps_of(workflow(tmp_path, agent=agent, secrets=["KEY"], **limits))
     holding = [name for name, step in steps.items() if "KEY" in step.get("env", {})]
     assert holding == [*(name for name in steps if name[:1] in "123"), "Close the run"]
     assert list(steps).index("Install") < list(steps).index("1. Classify")
-
-
-def test_a_step_may_take_as_long_as_all_attempts(tmp_path: Path) -> None:
-    steps = steps_of(workflow(tmp_path, agent="llm", agent_timeout="10m", agent_retries=2))
-    assert steps["1. Classify"]["timeout-minutes"] == 32
+    first = steps["1. Classify"]
+    assert first["env"]["RDC_OPTIONS"].split("\n")[:2] == ["--agent=claude-code", "--agent-model=opus"]
+    assert first["timeout-minutes"] == 32
 
 
 @pytest.mark.parametrize(
-    ("options", "fragment"),
+    ("document", "options", "fragment"),
     [
-        ({"publish": "comment"}, "no event in `on` has one"),
-        ({"publish-file": "a.md"}, "works only with `publish: pull-request` and a last output"),
+        (TRIAGE, {"publish": "comment"}, "no event in `on` has one"),
+        (TRIAGE, {"publish-file": "a.md"}, "works only with `publish: pull-request` and a last output"),
+        (TRIAGE[: TRIAGE.index("## ARTIFACTS")], {"publish": "summary"}, ""),
     ],
 )
-def test_publications_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object], fragment: str) -> None:
-    found = emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
+def test_publications_that_cannot_be_are_refused(
+    tmp_path: Path, document: str, options: dict[str, object], fragment: str
+) -> None:
+    found = emitted(tmp_path, document, {"agent": "llm", **options})
     assert found.text is None
-    assert [fragment in item.message for item in found.diagnostics] == [True]
-
-
-def test_only_a_last_output_is_published(tmp_path: Path) -> None:
-    found = emitted(tmp_path, TRIAGE[: TRIAGE.index("## ARTIFACTS")], {"agent": "llm", "publish": "summary"})
-    assert [item.code for item in found.diagnostics] == ["RD013"]
+    assert [(item.code, fragment in item.message) for item in found.diagnostics] == [("RD013", True)]
 
 
 @pytest.mark.parametrize(
@@ -263,27 +243,10 @@ def test_secrets_are_saved_nowhere(tmp_path: Path) -> None:
     assert all(b"very-secret" not in path.read_bytes() for path in files)
 
 
-@pytest.mark.soak
-def test_an_elicit_waits_and_saves_what_was_answered_before(tmp_path: Path) -> None:
-    document = (
-        "# Ask\n\n## STEP 1: Draft\n\nWrite.\n\n@output(draft)\n\n## STEP 2: Check\n\n"
-        '@elicit(confirm, "Good?")\n\n## STEP 3: Send\n\nSend {{draft}}.\n'
-    )
-    answers = {"1": "A draft", "3": "Sent"}
-    text = workflow(tmp_path, document, **BY_FILES)
-    first = run(tmp_path, text, answers=answers, inputs={})
-    assert "rdc: WAITING" in first.log
-    second = run(tmp_path, text, 2, answers=answers, inputs={"resume": "1", "answers": "yes"})
-    assert second.conclusion == "success", second.log
-    assert (left(tmp_path, "rdc-transcript") / "answers" / "1.1").read_text() == "A draft"
-    saved = left(tmp_path, "rdc-transcript", 2)
-    assert (saved / "prompts" / "3.1").read_text().endswith("Send A draft.")
-
-
 # --- What must not get out -------------------------------------------------------------------------------------------
 
 
-def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path) -> None:
+def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path, clean: Clean) -> None:
     answers = {**ANSWERS, "1": '{"kind": "bug"}\n' + HOSTILE}
     text = workflow(tmp_path, TRIAGE.replace("Is it a bug,", f"{HOSTILE}\nIs it a bug,"), **BY_FILES, **ON_ISSUES)
     payload = {"issue": {"number": 7, "body": HOSTILE}}
@@ -296,7 +259,7 @@ def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path) -> None:
     assert HOSTILE.strip() in first, "the issue"
     assert HOSTILE.replace("{{project}}", "our project").strip() in first, "the document"
     assert HOSTILE.strip() in second, "the answer"
-    assert lint.findings([written(tmp_path, text)]) == []
+    clean(text)
 
 
 # --- What is published -----------------------------------------------------------------------------------------------
@@ -361,6 +324,8 @@ def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of
     shown = html.unescape(text)
     assert not {loud for loud in ("@octocat", "@owner", "#1") if loud in shown}
     assert "AT&T a && b\n" in shown
+    assert 59_000 < len(comments[0]) < 61_000
+    assert "artifacts of the run have all of it" in long
 
 
 REFERENCES = (
@@ -380,12 +345,6 @@ def test_a_comment_refers_to_nothing_on_any_host(reference: str, comments: list[
     assert not re.search(r"(?i)/(issues|pulls?|discussions|commits?)[\\/]+[0-9]", body)
     assert reference in body.replace("\u200b", "")
     assert "src/issues/a.py" in body
-
-
-def test_a_comment_is_of_a_bearable_length(comments: list[str]) -> None:
-    publisher.comment("a.md", b"word " * 30_000)
-    assert 59_000 < len(comments[0]) < 61_000
-    assert "artifacts of the run have all of it" in comments[0]
 
 
 def test_a_pull_request_changes_one_file(tmp_path: Path) -> None:
@@ -422,15 +381,16 @@ def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-def test_a_run_that_has_waited_behind_a_branch_goes_on_in_that_branch(tmp_path: Path) -> None:
+def test_a_run_that_has_waited_behind_a_branch_goes_on_there_and_saves_what_was_answered(tmp_path: Path) -> None:
     before, heading, after = TRIAGE.partition("### STEP 2a: Analyze the bug\n")
     book = f'{before}{heading}\n@elicit(input, "How severe is it?")\n\n```elif{after.partition("```elif")[2]}'
     text = workflow(tmp_path, book, **BY_FILES)
-    first = run(tmp_path, text)
-    assert "2a needs an answer" in first.log
+    assert "2a needs an answer" in run(tmp_path, text).log
     second = run(tmp_path, text, 2, inputs={"resume": "1", "answers": "Very."})
     assert second.conclusion == "success", second.log
     assert "rdc: COMPLETE" in second.log
+    assert (left(tmp_path, "rdc-transcript") / "answers" / "1.1").read_text() == ANSWERS["1"]
+    assert "Very." in (left(tmp_path, "rdc-transcript", 2) / "prompts" / "3.1").read_text()
 
 
 def test_nothing_is_published_of_a_run_that_has_stopped(tmp_path: Path) -> None:

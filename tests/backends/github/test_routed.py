@@ -11,42 +11,13 @@ from typing import Any
 import pytest
 
 from backends.github import GithubBackend
-from compiler.ir.edges import Add, CounterTest
-from compiler.ir.program import Program
-from tests.backends.github.routed import (
-    AGENT,
-    COMPLETE,
-    HOSTILE,
-    INLINE,
-    OPTIONS,
-    STOP,
-    Agent,
-    Ask,
-    Branch,
-    Counter,
-    Gate,
-    Input,
-    Keep,
-    Parallel,
-    Reading,
-    Settings,
-    Shell,
-    SlotTest,
-    Tool,
-    Variable,
-    compiled,
-    ended,
-    log,
-    node,
-    program,
-    ref,
-    run,
-    text,
-    to,
-    triage,
-    words,
-)
-from tests.support.github import lint
+from compiler.ir.edges import Keep, SlotTest
+from compiler.ir.program import Input, Program, Settings, Variable
+from compiler.ir.tasks import Agent, Ask, Branch, Gate, Parallel, Reading, Task, Tool
+from compiler.ir.texts import text
+from tests.backends.github.made import COMPLETE, STOP, TRIES, bash, node, program, ref, retried, sh, to, words
+from tests.backends.github.routed import AGENT, HOSTILE, INLINE, OPTIONS, compiled, ended, log, run, triage
+from tests.backends.github.walking import Clean
 from tests.support.github.compiling import parsed
 
 pytestmark = pytest.mark.tool
@@ -60,7 +31,7 @@ def conditions(workflow: str) -> dict[str, str]:
 # --- What a reviewer reads -------------------------------------------------------------------------------------------
 
 
-def test_no_tool_finds_anything(tmp_path: Path) -> None:
+def test_no_tool_finds_anything(clean: Clean) -> None:
     texts = program(
         *(node(str(n), Agent("", words(*HOSTILE[n::3], ref("x"))), to(str(n + 1)), title=HOSTILE[n]) for n in range(3)),
         node("3", Ask("select", text("Which?"), options=tuple(map(text, HOSTILE))), to(COMPLETE)),
@@ -68,33 +39,28 @@ def test_no_tool_finds_anything(tmp_path: Path) -> None:
     )
     choice = Input("choice", "choice", options=(*(item for item in HOSTILE if "\n" not in item), "\x9b"))
     chosen = program(node("1", Agent("", words(ref("choice"))), to(COMPLETE)), inputs=(choice,))
-    for name, made in (("texts", texts), ("choice", chosen)):
-        (tmp_path / f"{name}.yml").write_text(compiled(made, OPTIONS), encoding="utf-8")
-    assert lint.findings(sorted(tmp_path.glob("*.yml"))) == []
-
-
-def test_conditions_compare_nothing_but_names_that_rdc_made() -> None:
-    found = conditions(compiled(triage(), OPTIONS))
-    chosen = {name: each for name, each in found.items() if "steps.close" not in each and "cancelled" not in each}
-    assert chosen == {f"{name}. Step {name}": f"steps.s1.outputs.next == '{name}'" for name in ("2a", "2b")}
+    for made in (texts, chosen):
+        clean(compiled(made, OPTIONS))
 
 
 def test_a_straight_program_has_no_conditions() -> None:
-    straight = program(
-        node("1", Agent("", text("One")), to("2", "pass"), to(STOP, "fail")),
-        node("2", Tool("tracker", "x", text("{}")), to("3", "pass"), to(STOP, "fail")),
-        node("3", Shell("sh", text("true")), to(COMPLETE, "pass"), to(STOP, "fail")),
-    )
-    assert not any("next" in condition for condition in conditions(compiled(straight, OPTIONS)).values())
+    tasks: Sequence[Task] = (Agent("", text("One")), Tool("tracker", "x", text("{}")), sh("true"))
+    onward = ("2", "3", COMPLETE)
+    nodes = (node(str(n), task, to(onward[n - 1], "pass"), to(STOP, "fail")) for n, task in enumerate(tasks, 1))
+    assert not any("next" in condition for condition in conditions(compiled(program(*nodes), OPTIONS)).values())
 
 
-def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:
-    steps = {step["name"][:2]: step for step in parsed(compiled(triage(), OPTIONS))["jobs"]["part_1"]["steps"]}
+def test_commands_stand_in_their_steps_prompts_beside_them_and_conditions_name_what_rdc_made() -> None:
+    workflow = compiled(triage(), OPTIONS)
+    steps = {step["name"][:2]: step for step in parsed(workflow)["jobs"]["part_1"]["steps"]}
     assert steps["2a"]["env"]["COMMAND"].startswith('printf "%s" "$ISSUE"')
     assert steps["1."]["env"]["PROMPT"] == "Classify: {{issue}}"
     assert steps["2b"]["env"]["STEP"] == 'calls the tool tracker close\n{"issue": "{{issue}}"}\n'
     assert (steps["1."]["timeout-minutes"], steps["2b"]["timeout-minutes"]) == (31, 2)
     assert "timeout-minutes" not in steps["2a"]
+    found = conditions(workflow).items()
+    chosen = {name: each for name, each in found if "steps.close" not in each and "cancelled" not in each}
+    assert chosen == {f"{name}. Step {name}": f"steps.s1.outputs.next == '{name}'" for name in ("2a", "2b")}
 
 
 def test_steps_get_the_secrets_of_what_they_call() -> None:
@@ -122,8 +88,8 @@ def test_comments_say_where_a_step_leads() -> None:
             "a", Agent("", text("?"), Reading(("OK", "BAD"))), to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)
         ),
         node("b", Branch(), to("d", SlotTest("x", "==", "one\ntwo")), to("c")),
-        node("c", Shell("sh", text("true")), to("d", "pass"), to(COMPLETE, "fail")),
-        node("d", Shell("sh", text("true")), to(COMPLETE)),
+        node("c", sh("true"), to("d", "pass"), to(COMPLETE, "fail")),
+        node("d", sh("true"), to(COMPLETE)),
         slots=("x",),
     )
     workflow = compiled(made, OPTIONS)
@@ -135,72 +101,32 @@ def test_comments_say_where_a_step_leads() -> None:
     assert "      # PASS: GOTO d\n      # FAIL: COMPLETE\n      - name: c Step c\n" in workflow
 
 
-@pytest.mark.parametrize(("prompts", "is_asked"), [("answers", True), ("agent", False)])
-def test_comments_say_where_people_are_asked(prompts: str, is_asked: bool) -> None:
-    made = program(node("a", Ask("yes_no", text("Ready?")), to(COMPLETE)))
-    workflow = compiled(made, {**OPTIONS, "prompts": prompts})
-    assert ("# The run waits here. A person continues it with the answer." in workflow) == is_asked
-
-
 def test_an_answer_and_a_value_that_decide_together_need_the_program() -> None:
     asks = node("a", Ask("yes_no", text("Ready?")), to("b", "pass", SlotTest("x", "==", "1")), to(STOP))
-    made = program(asks, node("b", Shell("sh", text("true")), to(COMPLETE, "pass"), to(STOP, "fail")), slots={"x": "1"})
+    made = program(asks, node("b", sh("true"), to(COMPLETE, "pass"), to(STOP, "fail")), slots={"x": "1"})
     assert "CALL: step a" in compiled(made)
 
 
 # --- Paths -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "decision", "end", "conclusion"),
-    [
-        ("bug", "approved", "COMPLETE", "success"),
-        pytest.param("BUG", "rejected", "WAITING 4", "failure", marks=pytest.mark.soak),
-    ],
-)
-def test_a_run_with_everything(tmp_path: Path, kind: str, decision: str, end: str, conclusion: str) -> None:
-    answers = {"1": [f'Well {{"kind": "{kind}"}}'], "3_1": [None, "fine"], "3b": ["OK"]}
-    done = run(
-        tmp_path,
-        compiled(triage(), {**OPTIONS, "summary": True}),
-        answers,
-        inputs={"issue": "it's $HOME"},
-        environments={"approval": [decision]},
-    )
-    assert (ended(done), done.conclusion) == (end, conclusion), done.log
+def test_a_run_with_everything(tmp_path: Path) -> None:
+    answers = {"1": ['Well {"kind": "bug"}'], "3_1": [None, "fine"], "3b": ["OK"]}
+    workflow = compiled(triage(), {**OPTIONS, "summary": True})
+    done = run(tmp_path, workflow, answers, inputs={"issue": "it's $HOME"}, environments={"approval": ["approved"]})
+    assert (ended(done), done.conclusion) == ("COMPLETE", "success"), done.log
     prompts = [(step, given) for step, given, _ in log(tmp_path)]
     assert prompts[0] == ("1", "Classify: it's $HOME")
-    note = "from 2a" if kind == "bug" else "done"
-    assert sorted(prompts[-6 if decision == "approved" else -5 :])[:2] == [("3_0", "A "), ("3_0", f"A {note}")]
-    assert (kind == "bug") == (tmp_path / "issue").exists()
-    if decision == "approved":
-        assert prompts[-1] == ("5", "Publish done\n\nfine")
-        assert "| 3b Step 3b | OK |" in done.summary
-
-
-def test_the_limit_ends_a_run(tmp_path: Path) -> None:
-    endless = program(node("1", Agent("", text("Go")), to("1")), limit=2)
-    done = run(tmp_path, compiled(endless, OPTIONS), {})
-    assert ended(done) == "STOP 1: the limit of 2 steps was reached"
-    assert (len(log(tmp_path)), done.conclusion) == (2, "failure")
+    assert sorted(prompts[-6:])[:2] == [("3_0", "A "), ("3_0", "A from 2a")]
+    assert (tmp_path / "issue").exists()
+    assert prompts[-1] == ("5", "Publish done\n\nfine")
+    assert "| 3b Step 3b | OK |" in done.summary
 
 
 def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> None:
-    again = Counter("tries", "", role="retries", of="1")
-    retried = program(
-        node(
-            "1",
-            Shell("bash", text('echo "$RDC_ATTEMPT" >> "$FOLDER/tries"; [ "$RDC_ATTEMPT" = 2 ] || exec sleep 60')),
-            to(COMPLETE, "pass"),
-            to("1", "fail", CounterTest("tries", "<", 3), do=[Add("tries", 1)]),
-            to(STOP, "fail"),
-            retries="tries",
-            settings=Settings(timeout=1, delay=1),
-        ),
-        counters=(again,),
-        limit=9,  # which native steps do not count
-    )
-    done = run(tmp_path, compiled(retried), {})
+    task = bash('echo "$RDC_ATTEMPT" >> "$FOLDER/tries"; [ "$RDC_ATTEMPT" = 2 ] || exec sleep 60')
+    made = program(retried("1", task, 3, settings=Settings(timeout=1, delay=1)), counters=(TRIES,), limit=9)
+    done = run(tmp_path, compiled(made), {})  # native steps do not count the limit
     assert ended(done) == "COMPLETE", done.log
     assert (tmp_path / "tries").read_text() == "1\n2\n"
     assert re.search(r"waiting (?:1\.0|0\.\d) s", done.log)  # less than a second is left on a busy machine
@@ -208,17 +134,8 @@ def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> No
 
 
 def test_a_continuation_does_not_wait_again_before_a_question(tmp_path: Path) -> None:
-    again = Counter("tries", "", role="retries", of="1")
-    asked = node(
-        "1",
-        Ask("confirm", text("Well?")),
-        to(COMPLETE, "yes"),
-        to("1", "no", CounterTest("tries", "<", 3), do=[Add("tries", 1)]),
-        to(STOP, "no"),
-        retries="tries",
-        settings=Settings(delay=1),
-    )
-    workflow = compiled(program(asked, counters=(again,)))
+    asked = retried("1", Ask("confirm", text("Well?")), 3, words=("yes", "no"), settings=Settings(delay=1))
+    workflow = compiled(program(asked, counters=(TRIES,)))
     run(tmp_path, workflow)
     done = run(tmp_path, workflow, None, 2, inputs={"resume": "1", "answers": "no"})
     assert (ended(done), done.log.count("waiting 1.0 s")) == ("WAITING 1", 1), done.log
@@ -231,7 +148,7 @@ def test_entries_of_a_parallel_step_run_at_the_same_time(tmp_path: Path) -> None
     meet = f'cat > /dev/null; touch "$FOLDER/$RDC_ENTRY"; {wait}; echo "$RDC_ENTRY"'
     both = program(
         node("1", Parallel((Agent("", text("A")), Agent("", text("B")))), to("2", "pass", do=[Keep("x")]), to(STOP)),
-        node("2", Shell("sh", text('printf "%s" "$X" > "$FOLDER/x"')), to(COMPLETE), variables=(Variable("X", "x"),)),
+        node("2", sh('printf "%s" "$X" > "$FOLDER/x"'), to(COMPLETE), variables=(Variable("X", "x"),)),
         slots=("x",),
     )
     assert ended(run(tmp_path, compiled(both, {"agent": meet}), {})) == "COMPLETE"
@@ -252,7 +169,7 @@ INPUTS = (
 def shown_inputs() -> Program:
     variables = tuple(Variable(f"V_{index}", item.name) for index, item in enumerate(INPUTS))
     script = 'for name in 0 1 2 3 4; do printenv "V_$name" || echo unset; done > "$FOLDER/values"'
-    return program(node("1", Shell("sh", text(script)), to(COMPLETE), variables=variables), inputs=INPUTS)
+    return program(node("1", sh(script), to(COMPLETE), variables=variables), inputs=INPUTS)
 
 
 def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
@@ -290,19 +207,15 @@ def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
     assert begin["env"]["RDC_INPUT_resume"] == "${{ inputs.resume_3 }}"
 
 
-@pytest.mark.parametrize(("task", "is_asked"), [(Ask("input", text("?")), None), (Shell("sh", text("true")), True)])
-def test_whoever_continues_a_run_gives_no_inputs(task: Any, is_asked: bool | None) -> None:
-    made = program(node("1", task, to(COMPLETE)), inputs=[Input("issue")])
-    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]["issue"]
-    assert declared.get("required") is is_asked
-
-
-def test_a_choice_that_need_not_be_made_is_not_made_by_the_form() -> None:
+def test_the_form_makes_no_choice_that_need_not_be_made_and_whoever_continues_a_run_gives_no_inputs() -> None:
     options = ("a", "b")
     inputs = [Input("x", "choice", options=options, required=False), Input("y", "choice", options=options)]
-    made = program(node("1", Shell("sh", text("true")), to(COMPLETE)), inputs=inputs)
-    declared = parsed(compiled(made))["on"]["workflow_dispatch"]["inputs"]
+    runs, asks = node("1", sh("true"), to(COMPLETE)), node("1", Ask("input", text("?")), to(COMPLETE))
+    declared = parsed(compiled(program(runs, inputs=inputs)))["on"]["workflow_dispatch"]["inputs"]
     assert {name: each["type"] for name, each in declared.items()} == {"x": "string", "y": "choice"}
+    assert declared["y"]["required"] is True
+    declared = parsed(compiled(program(asks, inputs=inputs)))["on"]["workflow_dispatch"]["inputs"]
+    assert "required" not in declared["y"]
 
 
 # --- Names -----------------------------------------------------------------------------------------------------------
@@ -348,7 +261,6 @@ REFUSED: Sequence[tuple[str, Program, dict[str, object]]] = [
     ("RD520", looped(Gate("p")), {"prompts": "agent", "agent": "cat"}),
     ("RD532", program(node("1", Agent("", text("?")), to(COMPLETE))), {}),
     ("RD532", program(node("1", Tool("t", "x", text("{}")), to(COMPLETE))), {"agent": "cat"}),
-    ("RD533", program(node("1", Ask("input", text("?")), to(COMPLETE))), {"prompts": "agent", "agent": "cat"}),
     ("RD534", program(node("1", Ask("input", text("?")), to(COMPLETE)), inputs=[Input("x")]), {"on": "push"}),
 ]
 

@@ -8,28 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler.ir.tasks import End
+from compiler.ir.edges import Keep
+from compiler.ir.tasks import Agent, Ask, End
+from compiler.ir.texts import text
 from runtime_shim.targets.github import saved_run
 from runtime_shim.targets.github.api import HaltError
 from tests.backends.github.continued import Run, ending, outcomes
-from tests.backends.github.routed import (
-    COMPLETE,
-    OPTIONS,
-    STOP,
-    Agent,
-    Ask,
-    Keep,
-    Shell,
-    compiled,
-    ended,
-    node,
-    program,
-    ref,
-    run,
-    text,
-    to,
-    words,
-)
+from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, sh, to, words
+from tests.backends.github.routed import OPTIONS, compiled, ended, run
 from tests.support.actions_engine import EngineRun
 from tests.support.runbooks import command, question
 
@@ -93,15 +79,14 @@ def test_a_secret_in_any_form_is_not_saved(content: bytes, tmp_path: Path, monke
     assert not (tmp_path / "kept/workspace.tar.gz").exists()
 
 
-@pytest.mark.parametrize("is_link", [False, True], ids=["a file", "a link"])
-def test_a_name_with_a_secret_is_not_saved(is_link: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "workspace").mkdir()
-    if is_link:
-        (tmp_path / "workspace/link").symlink_to("to 1234")
-    else:
-        (tmp_path / "workspace/has 1234").touch()
-    with pytest.raises(HaltError, match="the name of a file contains a secret"):
-        keep(tmp_path, b"", monkeypatch)
+def test_a_name_with_a_secret_is_not_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a" / "workspace").mkdir(parents=True)
+    (tmp_path / "a" / "workspace" / "link").symlink_to("to 1234")
+    (tmp_path / "b" / "workspace").mkdir(parents=True)
+    (tmp_path / "b" / "workspace" / "has 1234").touch()
+    for folder in ("a", "b"):
+        with pytest.raises(HaltError, match="the name of a file contains a secret"):
+            keep(tmp_path / folder, b"", monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +153,7 @@ def test_answers_that_cannot_be_read_are_not_a_no(tmp_path: Path) -> None:
 
 HANDED = "sesame_open*now[1]"
 GIVEN = {**OPTIONS, "secrets": ["KEY"], "steps": {"*": {"secrets": []}, "1": {"secrets": ["KEY"]}}}
-TELL = Shell("sh", text('echo "v=$(cat k)" > "$RDC_OUTPUT"; rm k'))
+TELL = sh('echo "v=$(cat k)" > "$RDC_OUTPUT"; rm k')
 
 
 def saved(folder: Path) -> bytes:
@@ -186,11 +171,11 @@ LEAKS = {
 @pytest.mark.parametrize("then", LEAKS.values(), ids=LEAKS)
 def test_nothing_is_kept_that_holds_it(tmp_path: Path, then: str) -> None:
     is_told = "v=none" in then
-    taken = Shell("sh", text(f"KEPT=$(cat k); rm k; {then}"))
+    taken = sh(f"KEPT=$(cat k); rm k; {then}")
     made = program(
-        node("1", Shell("sh", text('printf %s "$KEY" > k')), to("2")),
+        node("1", sh('printf %s "$KEY" > k'), to("2")),
         node("2", TELL if is_told else taken, to("3", do=[Keep("v", "output", "v")])),
-        node("3", Shell("sh", text(then if is_told else "true")), to("4", do=[Keep("v", "output", "v")])),
+        node("3", sh(then if is_told else "true"), to("4", do=[Keep("v", "output", "v")])),
         node("4", Agent("", text("x")), to("5")),
         node("5", Ask("input", text("?")), to(COMPLETE)),
         slots=("v",),
@@ -206,7 +191,7 @@ def test_nothing_is_kept_that_holds_it(tmp_path: Path, then: str) -> None:
 )
 def test_markup_hides_it_from_nobody_who_looks_for_it(tmp_path: Path, asks: bool) -> None:
     made = program(
-        node("1", Shell("sh", text('printf %s "$KEY" > k')), to("2")),
+        node("1", sh('printf %s "$KEY" > k'), to("2")),
         node("2", TELL, to("3", do=[Keep("v", "output", "v")])),
         node("3", Agent("", text("x")), to("4" if asks else "end")),
         node("4", Ask("select", words("Why ", ref("v")), options=(words("no ", ref("v")), text("o"))), to("end")),
@@ -237,10 +222,10 @@ def test_a_file_of_the_runner_that_a_command_finds(tmp_path: Path, found: str) -
         for kind, line in LINES.items()
     ]
     made = program(
-        node("1", Shell("bash", text("\n".join(commands))), to("2", "pass"), to("4", "fail")),
-        node("2", Shell("bash", text("date; echo two")), to("5", "pass"), to(STOP, "fail")),
+        node("1", bash("\n".join(commands)), to("2", "pass"), to("4", "fail")),
+        node("2", bash("date; echo two"), to("5", "pass"), to(STOP, "fail")),
         node("5", Agent("", text("Say")), to(COMPLETE)),
-        node("4", Shell("bash", text("echo four")), to(COMPLETE, "pass"), to(STOP, "fail")),
+        node("4", bash("echo four"), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
     workflow = compiled(made, {**OPTIONS, "secrets": ["KEY"]})
     done = run(tmp_path, workflow, {}, secrets={"KEY": "sesame-open"}, fresh=True)

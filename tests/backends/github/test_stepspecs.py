@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import yaml
@@ -18,12 +18,11 @@ from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from tests.backends.github.continued import outcomes
-from tests.backends.github.walking import written as stored
+from tests.backends.github.walking import Clean
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.cli import call
-from tests.support.github.compiling import LOADER, beside
-from tests.support.github.lint import findings
+from tests.support.github.compiling import LOADER, beside, program_of
 
 pytestmark = pytest.mark.tool
 
@@ -48,12 +47,9 @@ step_specs:
 """
 
 
-def compiled(folder: Path, document: str = PUBLISH, name: str = "notes.stepspec.yaml") -> Program:
+def compiled(folder: Path, document: str = PUBLISH) -> Program:
     (folder / "rdc.toml").touch()
-    (folder / name).write_text(document, encoding="utf-8")
-    found = compile_file(str(folder / name))
-    assert found.program, found.diagnostics
-    return found.program
+    return program_of(folder, document, "notes.stepspec.yaml")
 
 
 def emitted(program: Program, **options: Any) -> Emission:
@@ -109,10 +105,9 @@ step_specs:
 """
 
 
-@pytest.mark.share(2)
-def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
+def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path, clean: Clean) -> None:
     text = emitted(compiled(tmp_path, HOSTILE)).text or ""
-    assert findings([stored(tmp_path, text)]) == []
+    clean(text)
     workflow = yaml.load(text, LOADER)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert not any("${{" in step.get("run", "") for step in steps)
@@ -123,23 +118,18 @@ def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
     assert workflow["jobs"]["part_1"]["steps"][-1]["name"] == "Save prompts and answers"
 
 
-@pytest.mark.share(2)
-def test_the_tools_of_the_trade_find_nothing_in_workflows(tmp_path: Path) -> None:
+def test_the_tools_of_the_trade_find_nothing_in_workflows(clean: Clean) -> None:
     options: list[dict[str, Any]] = [
         {},
         {"executor": {"run": "./do.sh", "secrets": ["KEY"]}, "secrets": ["KEY"], "tools": {"announce": "./tool.sh"}},
         {"on": ["workflow_dispatch", "workflow_call"]},
         {"executor": "./do.sh", "environment": "production", "approval-environment": "board"},
     ]
-    paths = []
-    for number, path in enumerate(EXAMPLES[: len(options)]):
+    assert len(EXAMPLES) >= len(options)
+    for path, given in zip(EXAMPLES, options, strict=False):
         program = compile_file(str(path)).program
         assert program
-        given = {"executor": "./do.sh", **options[number % len(options)]}
-        paths.append(tmp_path / f"{number}.yml")
-        paths[-1].write_text(emitted(program, **given).text or "", encoding="utf-8")
-    assert len(paths) == len(options)
-    assert findings(paths) == []
+        clean(emitted(program, **{"executor": "./do.sh", **given}).text or "")
 
 
 def test_no_expression_stands_in_a_script_and_secrets_stand_in_steps_that_need_them(tmp_path: Path) -> None:
@@ -214,17 +204,6 @@ def test_a_run_goes_through_its_gates_fails_and_goes_on_in_another_run(tmp_path:
     assert sorted(path.name for path in outputs.iterdir()) == ["announce.md", "write.md"]
 
 
-@pytest.mark.soak
-def test_without_a_review_no_gate_opens(tmp_path: Path) -> None:
-    """An administrator has let the job in, and nobody has approved."""
-    place = Place(tmp_path)
-    done = place.run("bypassed", "bypassed")
-    assert done.exit_code != 0
-    assert "no review of the environment approval" in done.log
-    assert done.jobs["part_2"].result == "failure"
-    assert outcomes(done)["announce"] == "skipped"
-
-
 FAILS = """
 config:
   executor: |
@@ -243,14 +222,6 @@ def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) ->
     assert done.exit_code != 0
     assert "notes.py is missing or was changed" in done.log
     assert outcomes(done)["first"] == "skipped"
-
-
-@pytest.mark.soak
-def test_an_input_is_bound_to_what_a_command_says(tmp_path: Path) -> None:
-    place = Place(tmp_path, FAILS, bind={"output_folder": {"run": "echo out"}})
-    done = place.run(number=2)
-    assert done.exit_code == 0, done.log
-    assert place.records("artifacts", 2)[0]["path"] == "out/log.md"
 
 
 @pytest.mark.soak
@@ -318,66 +289,45 @@ ATTACKS = {
 }
 
 
-def gated_run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.EngineRun, list[str]]:
-    """Run the workflow with these decisions of reviewers; return it and the steps whose executor was called."""
+def attacked_run(
+    folder: Path, document: str, *decisions: str, attack: str = ""
+) -> tuple[engine.EngineRun, list[str], Path]:
+    """Run a workflow whose executor attacks; return the run, the steps whose executor was called, and its traces."""
     repository, outside = folder / "repository", folder / "outside"
     repository.mkdir()
-    outside.mkdir()
-    workflow = written(repository, GATED)
+    (outside / "bin").mkdir(parents=True)
+    workflow = written(repository, document)
     (outside / "fake.py").write_text(FAKE_PROGRAM, encoding="utf-8")
-    if attack:
-        (outside / "attack.sh").write_text(attack, encoding="utf-8")
+    (outside / "attack.sh").write_text(attack, encoding="utf-8")
+    (outside / "bin" / "python3").write_text(f'#!/bin/sh\nenv >> "$FOLDER/fake"\nexec "{sys.executable}" "$@"\n')
+    (outside / "bin" / "python3").chmod(0o755)
     env = {"FOLDER": str(outside), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
     environments = {"approval": decisions} if decisions else {}
     done = engine.run(repository, workflow, history=folder / "history", env=env, environments=environments)
     steps = outside / "done"
-    return done, steps.read_text(encoding="utf-8").split() if steps.exists() else []
+    return done, steps.read_text(encoding="utf-8").split() if steps.exists() else [], outside
+
+
+def test_nothing_runs_where_nobody_would_be_asked(tmp_path: Path) -> None:
+    done, steps, _ = attacked_run(tmp_path, GATED)
+    assert (done.conclusion == "success", steps) == (False, []), done.log
+    assert 'Give the environment "approval" required reviewers.' in done.log
 
 
 @pytest.mark.parametrize(
-    ("decisions", "wanted"),
-    [
-        pytest.param(["approved"], ["write", "announce", "end"], marks=pytest.mark.soak),
-        pytest.param(["refused"], ["write"], marks=pytest.mark.soak),
-        ([], []),
-    ],
+    "attack",
+    [pytest.param(each, id=name, marks=[pytest.mark.soak] * ("again" in name)) for name, each in ATTACKS.items()],
 )
-def test_a_gate_opens_only_when_a_reviewer_of_the_environment_approves(
-    decisions: list[str], wanted: list[str], tmp_path: Path
-) -> None:
-    done, steps = gated_run(tmp_path, *decisions)
-    assert (done.conclusion == "success", steps) == (decisions == ["approved"], wanted), done.log
-    assert ('Give the environment "approval" required reviewers.' in done.log) == (not decisions)
-
-
-class Attacked(NamedTuple):
-    """A run that an executor has attacked and a reviewer rejected."""
-
-    done: engine.EngineRun
-    steps: list[str]
-    outside: Path
-
-
-ATTACKED = [
-    pytest.param(attack, id=name, marks=[pytest.mark.soak] * ("again" in name)) for name, attack in ATTACKS.items()
-]
-
-
-@pytest.fixture(scope="module", params=ATTACKED)
-def attacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
-    folder = tmp_path_factory.mktemp("attacked")
-    return Attacked(*gated_run(folder, "rejected", attack=request.param), folder / "outside")
-
-
-def test_no_program_of_an_executor_gets_a_run_past_a_gate(attacked: Attacked) -> None:
+def test_no_program_of_an_executor_gets_a_run_past_a_gate(attack: str, tmp_path: Path) -> None:
     """Also where the run seems to wait at no gate, so that nobody is asked: the job is skipped."""
-    assert (attacked.outside / "real.py").exists()
-    assert not (attacked.outside / "called").exists()
-    assert attacked.steps == ["write"]
-    (gate,) = (job.result for name, job in attacked.done.jobs.items() if name.startswith("approve"))
-    assert gate == "success" or attacked.done.jobs["part_2"].result == "skipped"
-    assert attacked.done.jobs["part_2"].result != "success"
-    assert attacked.done.conclusion != "success"
+    done, steps, outside = attacked_run(tmp_path, GATED, "rejected", attack=attack)
+    assert (outside / "real.py").exists()
+    assert not (outside / "called").exists()
+    assert steps == ["write"]
+    (gate,) = (job.result for name, job in done.jobs.items() if name.startswith("approve"))
+    assert gate == "success" or done.jobs["part_2"].result == "skipped"
+    assert done.jobs["part_2"].result != "success"
+    assert done.conclusion != "success"
 
 
 # --- What executors may tell the runner, and what they get ------------------------------------------------------------
@@ -397,21 +347,6 @@ step_specs:
   - {id: announce, description: Tell everybody, human_gate: required}
   - {id: end, description: Clean up}
 """
-FAKE_PYTHON = '#!/bin/sh\nenv >> "$FOLDER/fake"\nexec "%s" "$@"\n'
-
-
-def attacked_run(folder: Path, attack: str, *decisions: str) -> tuple[engine.EngineRun, Path]:
-    """Run the workflow with an executor that does this first; return it, and the folder with its traces."""
-    repository, outside = folder / "repository", folder / "outside"
-    repository.mkdir()
-    (outside / "bin").mkdir(parents=True)
-    workflow = written(repository, ATTACKING)
-    (outside / "attack.sh").write_text(attack, encoding="utf-8")
-    (outside / "bin" / "python3").write_text(FAKE_PYTHON % sys.executable, encoding="utf-8")
-    (outside / "bin" / "python3").chmod(0o755)
-    env = {"FOLDER": str(outside), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    environments = {"approval": decisions or ("approved",)}
-    return engine.run(repository, workflow, history=folder / "history", env=env, environments=environments), outside
 
 
 def names(path: Path) -> set[str]:
@@ -423,26 +358,21 @@ COMMANDS = ["error title=rdc::", "warning::", "notice::", "add-mask::"]
 
 @pytest.mark.soak
 def test_executors_and_tools_tell_the_runner_nothing_and_do_not_know_where_it_listens(tmp_path: Path) -> None:
+    """Nor do they add a folder to the path of later steps, which would call a program there with the job's token."""
     lines = "; ".join(f"echo '::{command}forged'" for command in COMMANDS)
-    done, outside = attacked_run(tmp_path, f"{lines}; echo 'this is forged'")
+    by_name = '{ echo "$FOLDER/bin" >> "$GITHUB_PATH"; } 2> /dev/null'
+    found = 'for file in "$RUNNER_TEMP"/*path*; do [ ! -f "$file" ] || echo "$FOLDER/bin" >> "$file"; done'
+    attack = f"{lines}; echo 'this is forged'; {by_name}; {found}"
+    done, _, outside = attacked_run(tmp_path, ATTACKING, "approved", attack=attack)
     assert done.conclusion == "success", done.log
     for kind in ("executor", "tool"):
-        found = names(outside / kind)
-        assert not found & {*FILES, "GITHUB_TOKEN"}
-        assert not [name for name in found if name.startswith("ACTIONS_")]
-        assert {"GITHUB_SHA", "RDC_STEP"} <= found, "what says where the run is, they know"
+        known = names(outside / kind)
+        assert not known & {*FILES, "GITHUB_TOKEN"}
+        assert not [name for name in known if name.startswith("ACTIONS_")]
+        assert {"GITHUB_SHA", "RDC_STEP"} <= known, "what says where the run is, they know"
     assert all(f"::{command}forged" in done.log for command in COMMANDS)
     assert "this is forged" in done.log
     assert "forged" not in str([job.annotations for job in done.jobs.values()])
-
-
-@pytest.mark.soak
-def test_an_executor_adds_no_folder_to_the_path_of_later_steps(tmp_path: Path) -> None:
-    """The job's token would be in the environment of what is called by that path."""
-    by_name = '{ echo "$FOLDER/bin" >> "$GITHUB_PATH"; } 2> /dev/null'
-    _, outside = attacked_run(
-        tmp_path, f'{by_name}; for file in "$RUNNER_TEMP"/*path*; do echo "$FOLDER/bin" >> "$file"; done'
-    )
     assert not (outside / "fake").exists() or "TOKEN" not in names(outside / "fake")
 
 

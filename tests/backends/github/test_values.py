@@ -12,34 +12,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from compiler.ir.edges import Add, CounterTest, Edge
-from compiler.ir.program import Constant, Node, Program
-from compiler.ir.tasks import End
+from compiler.ir.edges import Clear, Edge, Keep, SlotTest
+from compiler.ir.program import Input, Node, Program, Settings, Variable
+from compiler.ir.tasks import Ask, End
 from runtime_shim.values.slots import read_output
-from tests.backends.github.routed import (
-    COMPLETE,
-    STOP,
-    Ask,
-    Clear,
-    Counter,
-    Input,
-    Keep,
-    Settings,
-    Shell,
-    SlotTest,
-    Variable,
-    compiled,
-    node,
-    program,
-    ref,
-    text,
-    to,
-    words,
-)
-from tests.backends.github.walking import run, written
+from tests.backends.github.made import COMPLETE, STOP, TRIES, bash, node, program, ref, retried, to, words
+from tests.backends.github.routed import compiled
+from tests.backends.github.walking import Clean, shown, succeeded
 from tests.support.github.act import end_of
 from tests.support.github.compiling import steps
-from tests.support.github.lint import findings
 
 pytestmark = pytest.mark.tool
 
@@ -52,15 +33,11 @@ def runs(name: str, command: str, *edges: Edge, **more: Any) -> Node:
     keeps = tuple(Keep(one, "output", one) for one in NAMES)
     own = tuple(replace(edge, effects=(*keeps, *edge.effects)) for edge in edges)
     mine = tuple(Variable(one, one) for one in NAMES)
-    return node(name, Shell("bash", text(command)), *own, variables=mine, **more)
+    return node(name, bash(command), *own, variables=mine, **more)
 
 
-def printed(word: str = "complete") -> Node:
-    return node(COMPLETE, End("complete", words(f"The {word} is ", ref("A", "{{A}}"), ".")))
-
-
-def shown(folder: Path) -> list[str]:
-    return (folder / "shown").read_bytes().decode().split("|")[:-1]
+def printed() -> Node:
+    return node(COMPLETE, End("complete", words("A is ", ref("A", "{{A}}"), ", and B is ", ref("B", "{{B}}"), ".")))
 
 
 HOSTILE = ("$(touch owned) ${{ github.token }}\u2028\u00e9'\"", "a\n::error::b\nrdc\n", "", " x 100%0A ")
@@ -68,57 +45,37 @@ HOSTILE = ("$(touch owned) ${{ github.token }}\u2028\u00e9'\"", "a\n::error::b\n
 
 @pytest.mark.share(2)
 @pytest.mark.parametrize("value", HOSTILE)
-def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
+def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path, clean: Clean) -> None:
     (tmp_path / "value").write_bytes(value.encode())
     gives = f'{SHOW}; {{ echo "A<<END-OF-IT"; cat "$FOLDER/value"; echo; echo END-OF-IT; }} > "$RDC_OUTPUT"; exit 1'
     made = program(
         runs("1", gives, to(STOP, "pass"), to("2", "fail")),
         runs("2", SHOW, to("3", "pass"), to(STOP, "fail")),
         runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2", "fail")),
-        printed("value"),
+        printed(),
         slots=NAMES,
     )
-    workflow = compiled(made)
-    assert "CALL" not in workflow
-    assert value or findings([written(tmp_path, workflow)]) == []
-    done = run(tmp_path, workflow)
-    assert done.conclusion == "success", done.log
+    done = succeeded(tmp_path, made, clean)
     assert shown(tmp_path) == ["unset", *[value] * 4]
-    assert end_of(workflow, done).message.split() == f"The value is {value}.".split()
+    assert end_of("", done).message.split() == f"A is {value}, and B is {{{{B}}}}.".split()
     assert not (tmp_path / "owned").exists()
 
 
-def test_what_is_missing_is_shown_as_it_was_written(tmp_path: Path) -> None:
-    made = program(runs("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), printed(), slots=NAMES)
-    workflow = compiled(made)
-    assert str(end_of(workflow, run(tmp_path, workflow))) == "COMPLETE The complete is {{A}}."
-
-
-def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
-    again = Counter("tries", "", role="retries", of="1")
+def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path, clean: Clean) -> None:
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 3 ]'
+    settings = Settings(timeout=60)
+    again = retried("1", bash(gives), 5).edges[1:]
     made = program(
-        runs(
-            "1",
-            gives,
-            to("2", "pass"),
-            to("1", "fail", CounterTest("tries", "<", 5), do=[Add("tries", 1)]),
-            to(STOP, "fail"),
-            retries="tries",
-            settings=Settings(timeout=60),
-        ),
-        runs("2", SHOW, to(COMPLETE, "pass"), to(STOP, "fail"), settings=Settings(timeout=60)),
-        counters=(again,),
+        runs("1", gives, to("2", "pass"), *again, retries="tries", settings=settings),
+        runs("2", SHOW, to(COMPLETE, "pass"), to(STOP, "fail"), settings=settings),
+        counters=(TRIES,),
         slots=NAMES,
     )
-    workflow = compiled(made)
-    assert "CALL" not in workflow
-    assert findings([written(tmp_path, workflow)]) == []
-    assert run(tmp_path, workflow).conclusion == "success"
+    succeeded(tmp_path, made, clean)
     assert shown(tmp_path) == ["unset", "1", "2", "3"]
 
 
-def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> None:
+def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path, clean: Clean) -> None:
     gives = """printf 'A<<E\\n%s %s-%s\\n%s\\nE\\n' "$KEY" "$KEY" more "$TEXT" > "$RDC_OUTPUT\""""
     made = program(
         runs("1", gives, to("2", "pass"), to(STOP, "fail")),
@@ -128,48 +85,9 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
         runs("5", SHOW, to(COMPLETE)),
         slots=NAMES,
     )
-    workflow = compiled(replace(made, secrets=("KEY", "LONG", "TEXT")))
-    assert "CALL" not in workflow
-    assert findings([written(tmp_path, workflow)]) == []
     values = {"KEY": "sesame", "LONG": "sesame-open", "TEXT": "first line of it\n2nd"}
-    done = run(tmp_path, workflow, secrets=values)
-    assert done.conclusion == "success", done.log
+    succeeded(tmp_path, replace(made, secrets=tuple(values)), clean, secrets=values)
     assert shown(tmp_path) == ["*** ***-more\n***\n***", "*** ***-more\n***\n***", "***"]
-
-
-@pytest.mark.soak
-def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_path: Path) -> None:
-    again = Counter("tries", "", role="retries", of="1")
-    gives = f'{SHOW}; echo "A=$RDC_ATTEMPT $NAME $STAGE" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 2 ]'
-    question = words("Is ", ref("A", "{{A}}"), " well, ", ref("NAME"), "?")
-    nodes = (
-        runs(
-            "1",
-            gives,
-            to("2", "pass"),
-            to("1", "fail", CounterTest("tries", "<", 5), do=[Add("tries", 1)]),
-            to(STOP, "fail"),
-            retries="tries",
-            settings=Settings(timeout=60, delay=1),
-            constants=(Constant("STAGE", "prod"),),
-        ),
-        node("2", Ask("yes_no", question), to("3", "pass"), to(STOP, "fail")),
-        runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to("4", "pass"), to("3b", "fail")),
-        node("3b", Ask("yes_no", text("Again?")), to("3", "pass"), to(STOP, "fail")),
-        runs("4", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
-        printed("value"),
-    )
-    mine = Variable("NAME", "NAME")
-    full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in nodes]
-    workflow = compiled(program(*full, counters=(again,), slots=NAMES, inputs=[Input("NAME")]), {"summary": True})
-    assert findings([written(tmp_path, workflow)]) == []
-    first = run(tmp_path, workflow, inputs={"NAME": "n $x"})
-    assert "Is 2 n $x prod well, n $x?" in "".join(step.summary for step in first.jobs["runbook"].steps)
-    run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "yes"})
-    done = run(tmp_path, workflow, 3, inputs={"resume": "2", "answers": "yes"})
-    assert done.conclusion == "success", done.log
-    assert shown(tmp_path) == ["unset", "1 n $x prod", *["2 n $x prod"] * 3]
-    assert ("notice", "COMPLETE", "The value is 2 n $x prod.") in done.jobs["runbook"].annotations
 
 
 @cache
@@ -200,35 +118,12 @@ def handed_on(folder: Path, content: bytes, code: int = 0) -> tuple[int, dict[st
 
 
 CONTENTS = (
-    b"",
-    b"A=1",
-    b"A=1\nB=2\n",
-    b"A=1\nA=2\n",
-    b"A=\n",
-    b"A=x=y<<z\n",
-    b"A<<E\nE\n",
-    b"A<<E\n\nE\n",
-    b"A<<E\na\n b\n\nE\nB=E\n",
-    b"A<<E=F\na\nE=F\n",
-    b"A<<E\na",
-    b"\n",
-    b"A=1\n\n",
-    b"C=1\n",
-    b"A B=1\n",
-    b"A*=1\n",
-    b"=1\n",
-    b"nothing\n",
-    b"A=\xff\n",
-    b"A=\xed\xa0\x80\n",
-    "A=\u00e9\U0001f600\n".encode(),
-    b"A=\0\n",
-    b"A=1\r\n",
-    b"A=" + b"x" * 65_536,
-    b"A=" + b"x" * 65_537,
-    b"A<<E\n" + b"x\n" * 32_769 + b"E\n",
-    b"A=rdc\nB<<rdc_\nrdc\nrdc_\n",
-    b"A=${{ x }} $(touch y) `z`\\\n",
-)
+    b"", b"A=1", b"A=1\nB=2\n", b"A=1\nA=2\n", b"A=\n", b"A=x=y<<z\n", b"A<<E\nE\n", b"A<<E\n\nE\n",
+    b"A<<E\na\n b\n\nE\nB=E\n", b"A<<E=F\na\nE=F\n", b"A<<E\na", b"\n", b"A=1\n\n", b"C=1\n", b"A B=1\n", b"A*=1\n",
+    b"=1\n", b"nothing\n", b"A=\xff\n", b"A=\xed\xa0\x80\n", "A=\u00e9\U0001f600\n".encode(), b"A=\0\n", b"A=1\r\n",
+    b"A=" + b"x" * 65_536, b"A=" + b"x" * 65_537, b"A<<E\n" + b"x\n" * 32_769 + b"E\n",
+    b"A=rdc\nB<<rdc_\nrdc\nrdc_\n", b"A=${{ x }} $(touch y) `z`\\\n",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -245,30 +140,27 @@ def test_values_are_read_as_every_target_reads_them(code: int, contents: Sequenc
         assert handed_on(tmp_path, content, code) == wanted, content[:40]
 
 
-def rest(first: Node, **more: Any) -> Program:
-    return program(first, **{"slots": NAMES, **more})
-
-
 ONE = runs("1", "true", to(COMPLETE))
 TOLD = program(
     node("1", Ask("yes_no", words("Is ", ref("A", "{{A}}"), " well?")), to("2", "pass"), to(STOP, "fail")),
     runs("2", "true", to("1", "fail"), to(COMPLETE, "pass")),
     slots=NAMES,
 )
+
+
+def giving(*edges: Edge) -> Program:
+    return program(replace(ONE, edges=edges), slots=NAMES)
+
+
+TAKES = ONE.edges[0]
 ROUTED: Mapping[str, tuple[Program, dict[str, object]]] = {
-    "a value that not every command gives": (
-        rest(replace(ONE, edges=(to(COMPLETE, do=[Keep("A", "output", "A")]),))),
-        {},
-    ),
-    "a value that is cleared": (rest(replace(ONE, edges=(replace(ONE.edges[0], effects=(Clear("A"),)),))), {}),
-    "a test on a value": (
-        rest(replace(ONE, edges=(replace(ONE.edges[0], guard=(SlotTest("A", "==", "x"),)), *ONE.edges))),
-        {},
-    ),
+    "a value that not every command gives": (giving(to(COMPLETE, do=[Keep("A", "output", "A")])), {}),
+    "a value that is cleared": (giving(replace(TAKES, effects=(Clear("A"),))), {}),
+    "a test on a value": (giving(replace(TAKES, guard=(SlotTest("A", "==", "x"),)), TAKES), {}),
     "a loop that shows a value": (TOLD, {}),
-    "an environment": (rest(ONE), {"steps": {"1": {"environment": "production"}}}),
-    "a secret of the same name": (rest(ONE), {"secrets": ["A"]}),
-    "an input under another name": (rest(ONE, inputs=[Input("X")]), {}),
+    "an environment": (giving(TAKES), {"steps": {"1": {"environment": "production"}}}),
+    "a secret of the same name": (giving(TAKES), {"secrets": ["A"]}),
+    "an input under another name": (program(ONE, slots=NAMES, inputs=[Input("X")]), {}),
 }
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.backends.github.routed import Workflow
+from compiler.ir.program import Program
+from tests.backends.github.routed import Workflow, compiled
 from tests.support import actions_engine as engine
 from tests.support.actions_engine import EngineRun
 
 Engine = Callable[..., EngineRun]
+Clean = Callable[[str], None]
+"""Has the linters look at a workflow, of which they must find nothing."""
 
 HEAD = "on:\n  workflow_dispatch:\n"
 MATRIX = """\
@@ -65,7 +68,19 @@ def run(folder: Path, workflow: str, number: int = 1, **more: Any) -> EngineRun:
     return engine.run(folder / "repository", workflow, history=folder / "history", env=env, run_id=number, **more)
 
 
-def written(folder: Path, workflow: str) -> Path:
-    path = folder / "workflow.yml"
-    path.write_text(workflow, encoding="utf-8")
-    return path
+def succeeded(
+    folder: Path, made: Program, clean: Clean, options: Mapping[str, object] | None = None, **more: Any
+) -> EngineRun:
+    """Run the workflow of a program, which has native steps alone."""
+    workflow = compiled(made, options)
+    assert "CALL" not in workflow
+    clean(workflow)
+    done = run(folder, workflow, **more)
+    assert done.conclusion == "success", done.log
+    return done
+
+
+def shown(folder: Path) -> list[str]:
+    """The parts of the file `$FOLDER/shown`, each of which ends with `|`."""
+    path = folder / "shown"
+    return path.read_bytes().decode().split("|")[:-1] if path.exists() else []

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import re
-import select
+import signal
 import subprocess
-import termios
-import time
-from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
-from tests.support.makefiles import PATIENCE, Place, environment, kill_all
+from compiler.driver import compile_file
+from compiler.ir.program import Program
+from tests.support.backend_programs import Made
+from tests.support.makefiles import Place, environment
+from tests.support.process import Screen
 
 RUN = ".rdc/main.make/run"
+
+
+@cache
+def compiled(path: Path) -> Program:
+    """The program of a document."""
+    found = compile_file(str(path))
+    assert found.program, found.diagnostics
+    return found.program
+
+
+def written(folder: Path, name: str, document: str, **options: str) -> Made:
+    """A folder with a document of any format, its Makefile, and the program beside it."""
+    (folder / "rdc.toml").touch()
+    (folder / name).write_text(document, encoding="utf-8")
+    return Made(folder, compiled(folder / name), **options)
 
 
 def code(done: subprocess.CompletedProcess[str]) -> int:
@@ -38,13 +53,6 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def wait_until(holds: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
 def locks(place: Place) -> list[str]:
     return [path.name for path in (place.folder / ".rdc" / "main.make").iterdir() if path.name.startswith("lock")]
 
@@ -54,51 +62,24 @@ def holder(place: Place) -> int:
     return int(str((place.folder / ".rdc" / "main.make" / "lock").readlink()).split("@")[0])
 
 
-class Terminal:
+class Terminal(Screen):
     """make with a terminal of its own, at which a person types."""
 
-    def __init__(self, place: Place, *words: str, **variables: str) -> None:
-        self.master, slave = pty.openpty()
-        self.process = subprocess.Popen(
-            ["make", *words],
-            cwd=place.folder,
-            env=environment(variables),
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (so that keys send signals)
-        )
-        os.close(slave)
-        self.shown = ""
+    def __init__(self, place: Place | Made, *words: str) -> None:
+        super().__init__(["make", *words], place.folder, environment({}))
 
-    def type(self, text: str, after: str) -> None:
+    def answer(self, text: str, after: str) -> None:
         """Type a text once another one was shown, behind what was typed last."""
-        seen = len(self.shown)
-        while after not in self.shown[seen:]:
-            piece = self._read()
-            assert piece, self.shown
-            self.shown += piece
-        os.write(self.master, text.encode())
-
-    def _read(self) -> str:
-        if not select.select([self.master], [], [], PATIENCE)[0]:
-            kill_all(self.process.pid)
-            raise AssertionError(self.shown)
-        try:
-            return os.read(self.master, 4096).decode(errors="replace")
-        except OSError:  # how Linux says that nobody holds the other end any more
-            return ""
-
-    def hang_up(self) -> None:
-        os.close(self.master)
-        self.master = -1
+        self.expect(re.escape(after))
+        self.type(text)
 
     def end(self) -> str:
-        while piece := self._read() if self.master >= 0 else "":
-            self.shown += piece
-        self.process.wait(PATIENCE)
-        if self.master >= 0:
-            os.close(self.master)
-        lines: list[str] = re.findall("rdc: .*$", self.shown.replace("\r", ""), re.MULTILINE)
-        return lines[-1]
+        """Wait for the end; the last line of rdc."""
+        self.close()
+        return str(re.findall("rdc: .*$", self.seen.replace("\r", ""), re.MULTILINE)[-1])
+
+    def end_with_its_window(self) -> None:
+        """Close the terminal, and send the signal that the shell sends then which has begun make."""
+        os.close(self._terminal)
+        os.killpg(self.pid, signal.SIGHUP)
+        os.waitpid(self.pid, 0)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from backends.make import refusals
-from compiler.driver import compile_file
 from compiler.ir.edges import Keep
-from compiler.ir.program import Artifact, Input, Program, Slot
+from compiler.ir.program import Artifact, Input, Slot
 from compiler.ir.tasks import Tool
 from compiler.ir.texts import text
+from tests.backends.make.loops import compiled, written
 from tests.conftest import ROOT
 from tests.support import warm
 from tests.support.backend_programs import Made, agent, always, node, program, ref, slots, when, words
@@ -35,32 +33,8 @@ HOSTILE = "$(shell touch pwned) `touch pwned` $$HOME ${{ x }} {{topic}} 'q' \"d\
 WORKFLOW = ROOT / "tests" / "backends" / "github" / "implementation.program.json"
 
 
-def play(folder: Path, document: str, **options: str) -> Made:
-    path = folder / "main.playbook.md"
-    (folder / "rdc.toml").touch()
-    path.write_text(document, encoding="utf-8")
-    return Made(folder, compiled(path), **options)
-
-
-def compiled(path: Path) -> Program:
-    found = compile_file(str(path))
-    assert found.program, found.diagnostics
-    return found.program
-
-
-# --- What is called, and how often ------------------------------------------------------------------------------------
-
-
-def test_an_agent_is_called_by_name_with_its_model_and_a_name_beats_a_command(tmp_path: Path) -> None:
-    made = play(tmp_path, SHORT)
-    (tmp_path / "bin").mkdir()
-    made.script("bin/llm", 'echo "$# $*"')
-    given = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    assert made.end("AGENT=llm", "AGENT_MODEL=a 'b' $(x)", **given) == "rdc: COMPLETE"
-    assert made.read(".rdc/main/main.json") == b"2 -m a 'b' $(x)"
-    assert made.end(RDC_AGENT="llm", **given) == "rdc: COMPLETE"
-    assert made.read(".rdc/main/main.json") == b"0"
-    assert made.end("AGENT=./llm", "AGENT_MODEL=x", **given).startswith("rdc: error: AGENT_MODEL works only with")
+def play(folder: Path, document: str) -> Made:
+    return written(folder, "main.playbook.md", document)
 
 
 def test_a_file_of_agents_or_tools_has_a_line_for_each(tmp_path: Path) -> None:
@@ -93,6 +67,7 @@ def test_what_an_option_takes_is_said_by_its_name_of_make(tmp_path: Path) -> Non
         "AS=../x": "AS '../x': use up to 64 letters, digits, `.`, `_` and `-`, with a letter or digit first",
     }.items():
         assert made.end("AGENT=true", given) == f"rdc: error: {wrong}"
+    assert made.end("AGENT=./llm", "AGENT_MODEL=x").startswith("rdc: error: AGENT_MODEL works only with")
     assert not (made.state / "journal").exists()
 
 
@@ -114,9 +89,6 @@ def test_a_complete_run_leaves_its_artifact_where_the_operator_wants_it(tmp_path
     assert (done.returncode, b"rdc: to write it: make resume OUT=FILE AGENT=" in done.stdout) == (2, True)
     assert made.end("resume", "OUT=there", TOKEN="s3cret") == "rdc: COMPLETE"
     assert made.read("there") == b"a $b\n***"
-
-
-# --- People instead of agents ----------------------------------------------------------------------------------------
 
 
 def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path: Path) -> None:
@@ -153,42 +125,6 @@ def test_whoever_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -
     assert printed == "rdc: to continue: make resume   (with AGENT, AGENT_TIMEOUT, as before)\n"
 
 
-# --- What make makes of names -----------------------------------------------------------------------------------------
-
-
-def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) -> None:
-    """Only where agents or tools are called: elsewhere such names mean nothing."""
-    (tmp_path / "rdc.toml").touch()
-    for number, (name, step, is_refused) in enumerate(
-        [("OUT", "Say {{OUT}}.", True), ("BREAK", "Say it.", True), ("BREAK", '@elicit(input, "{{BREAK}}?")', False)]
-    ):
-        path = tmp_path / f"a{number}.playbook.md"
-        path.write_text(f"# A\n\n## INPUTS\n\n- `{name}` (text): It\n\n## STEP 1: One\n\n{step}\n", encoding="utf-8")
-        found = [item.code for item in refusals(compiled(path))]
-        assert ("RD530" in found) == is_refused, (name, step, found)
-
-
-# --- Breakpoints ------------------------------------------------------------------------------------------------------
-
-STEPS = (
-    '# Play\n\n## STEP 1: One\n\nA\n\n## STEP 2: Two\n\n```if nothing == ""```\n\n'
-    "### STEP 2a: First\n\nB\n\n### STEP 2b: Second\n\nC\n\n```endif```\n\n## STEP 3: Three\n\nD\n"
-)
-
-
-def test_a_run_waits_where_it_leaves_a_breakpoint_and_nowhere_twice(tmp_path: Path) -> None:
-    made = play(tmp_path, STEPS)
-    agent_says = 'AGENT=printf "%s\\n" "$RDC_STEP" >> log; echo x'
-    done = made.make("BREAK=1 2", agent_says)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, b"rdc: WAITING 2a First")
-    assert made.read("log") == b"1\n"
-    assert made.end("resume", agent_says) == "rdc: WAITING 3 Three"
-    assert made.read("log") == b"1\n2a\n2b\n"
-    assert made.end("resume", agent_says) == "rdc: COMPLETE"
-
-
-# --- Workflows --------------------------------------------------------------------------------------------------------
-
 HEADING = rb"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
 AGENT = """\
 cat > "seen.$RDC_STEP"
@@ -217,7 +153,11 @@ def reports(made: Made) -> dict[str, bytes]:
 
 
 def test_the_usual_workflow(usual: Made) -> None:
-    assert usual.end("AGENT=./agent", "TASK=Add $(x) and 'y' @z").startswith("rdc: WAITING finalize/human")
+    given = ("AGENT=./agent", "TASK=Add $(x) and 'y' @z", "BREAK=plan implement")
+    assert usual.end(*given).startswith("rdc: WAITING implement")
+    assert usual.read("calls") == b"plan\n"
+    for waits in ("review", "review", "finalize/human"):
+        assert usual.end("resume", "AGENT=./agent").startswith(f"rdc: WAITING {waits}")
     assert usual.end("resume", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"
     assert reports(usual) == {
         "implement.md": b"# done\n\n# done\n",
@@ -260,8 +200,6 @@ def test_the_target_of_a_step_does_its_gate_and_its_work(usual: Made) -> None:
     assert usual.end("step-finalize", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"
 
 
-# --- What an agent cannot replace -------------------------------------------------------------------------------------
-
 TWICE = (
     "# Two\n\n## STEP 1: First\n\nSay it.\n\n@output(it)\n\n"
     "## STEP 2: Then\n\nUse {{it}}.\n\n@output(that)\n\n## ARTIFACTS\n\ntype: markdown\n"
@@ -295,13 +233,3 @@ def attacked(folder: Path, attack: str) -> list[str]:
 @pytest.mark.parametrize("attack", PLANTS.values(), ids=PLANTS)
 def test_make_executes_nothing_that_an_agent_can_write(tmp_path: Path, attack: str) -> None:
     assert attacked(tmp_path, attack) == []
-
-
-def test_make_executes_nothing_that_lay_there_before_the_run(tmp_path: Path) -> None:
-    made = play(tmp_path, SHORT)
-    for state in (tmp_path / ".rdc" / "main", tmp_path / ".rdc" / "main.make"):
-        state.mkdir(parents=True)
-        for name in ("helper.py", "json.py", "sitecustomize.py", "main.py"):
-            (state / name).write_text(PLANTED, encoding="utf-8")
-    assert made.end("AGENT=echo printed") == "rdc: COMPLETE"
-    assert made.read("executed") == b""

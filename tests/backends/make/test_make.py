@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import subprocess
 import tempfile
-from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
 from backends.make import MakeBackend
-from backends.make.native import loop
-from compiler.driver import compile_file
 from compiler.ir.texts import text
 from tests.backends.make.texts import PIECES, TEXTS, with_commands
-from tests.conftest import ROOT
 from tests.support.backend_programs import Made, always, node, program, shell, when
-from tests.support.makefiles import PATIENCE, PLAIN, Place, emitted, environment, last_line, lay
+from tests.support.golden import listed, of
+from tests.support.makefiles import PATIENCE, Place, environment, last_line, lay
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
-
-EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 
 # What makes of GNU make after 3.81 know, and since when.
 NEWER = {
@@ -36,26 +30,13 @@ NEWER = {
 }  # fmt: skip
 
 
-# --- The file ---------------------------------------------------------------------------------------------------------
-
-
-@cache
-def example_makefiles() -> dict[str, str]:
-    programs = {path.name: compile_file(str(path)).program for path in EXAMPLES}
-    return {name: emitted(program) for name, program in programs.items() if program}
-
-
-@pytest.mark.parametrize("name", [path.name for path in EXAMPLES])
-def test_no_makefile_has_what_make_3_81_does_not_know(name: str) -> None:
-    text = re.sub(
-        r"^define (\S+)\n.*?^endef$", r"define \1\nendef", example_makefiles()[name], flags=re.DOTALL | re.MULTILINE
-    )
+@pytest.mark.parametrize("path", listed(".mk"))
+def test_no_makefile_has_what_make_3_81_does_not_know(path: str) -> None:
+    whole = of(path).read_text(encoding="utf-8")
+    text = re.sub(r"^define (\S+)\n.*?^endef$", r"define \1\nendef", whole, flags=re.DOTALL | re.MULTILINE)
     text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     found = {feature: since for feature, since in NEWER.items() if re.search(feature, text, re.MULTILINE)}
     assert found == {}
-
-
-# --- Texts ------------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
@@ -88,11 +69,8 @@ def test_each_text_of_a_document_arrives_as_it_was_written(text: str) -> None:
 
 
 HOSTILE = ["$(shell touch canary)", "${shell touch canary}", "$(info x)$(eval run: ; touch canary)", "$(touch canary)"]
-HOSTILE += [
-    "`touch canary`", ";touch canary", "'; touch canary; '", '"; touch canary; "', "a: ; touch canary", "# x",
-    "#<",
-]  # fmt: skip
-HOSTILE += ["endef", "trailing \\", "%s %d $@ $< $$ $1 {N}"]
+HOSTILE += ["`touch canary`", ";touch canary", "'; touch canary; '", '"; touch canary; "', "a: ; touch canary", "# x"]
+HOSTILE += ["#<", "endef", "trailing \\", "%s %d $@ $< $$ $1 {N}"]
 
 
 def quoted(message: str) -> str:
@@ -128,11 +106,11 @@ def test_titles_prompts_and_messages_execute_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("canary*"))
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_the_message_of_a_stop_is_text(hostile: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, f"## 1. Fail\n\n```sh\nexit 1\n```\n\n- FAIL: STOP {quoted(hostile)}\n")
-    assert last_line(place.make()) == f"rdc: STOP {hostile}"
-    assert not list(tmp_path.rglob("canary*"))
+def test_the_message_of_a_stop_is_text(tmp_path: Path) -> None:
+    for message in (" ".join(HOSTILE), " ".join(reversed(HOSTILE)), "trailing \\"):
+        place = Place(tmp_path, f"## 1. Fail\n\n```sh\nexit 1\n```\n\n- FAIL: STOP {quoted(message)}\n")
+        assert last_line(place.make()) == f"rdc: STOP {message}"
+        assert not list(tmp_path.rglob("canary*"))
 
 
 @pytest.mark.parametrize("text", ["a \\ \\", "a \\\\ \\ \\", "a \\", "a\u00a0\\\u00a0\\", "{} \\ \\".format("x" * 197)])
@@ -224,7 +202,8 @@ def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
     made = Made(tmp_path, program(*steps))
     targets = re.findall(r"^(step-[^: ]*):(?: ;|$)", made.read("Makefile").decode(), re.MULTILINE)
     assert len(set(targets)) == len(ODD), targets
-    for target in targets:
+    others = ["run", "resume", "status", "clean", "help", "all", "RDC_DO", "1"]
+    for target in (*targets, *others):  # a file with the name of a target skips nothing
         (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / target).touch()
     log = [line for number, name in enumerate(ODD) for line in (name, str(number))]
@@ -234,16 +213,9 @@ def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
     assert [name for name in ODD if name not in shown] == []
     assert made.make(*targets).returncode == 0
     assert made.read("log").decode().splitlines() == log * 2
+    assert made.make("clean").returncode == 0
+    assert not (made.state / "run").exists()
     assert not (tmp_path / "x").exists()
-
-
-def test_a_file_with_the_name_of_a_target_skips_nothing(tmp_path: Path) -> None:
-    place = Place(tmp_path, PLAIN)
-    for name in ("run", "resume", "status", "clean", "help", "step-1", "step-2", "all", "RDC_DO", "1"):
-        (tmp_path / name).touch()
-    for words in ([], ["status"], ["help"], ["clean"]):
-        assert place.make(*words).stdout
-    assert place.lines("log") == ["build", "ship"]
 
 
 @pytest.mark.share(2)
@@ -275,15 +247,6 @@ def test_the_message_of_a_nested_runbook_is_shown_once(tmp_path: Path) -> None:
 
 
 # --- The loop (T-5) ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("words", [["dash"], ["busybox", "sh"], ["bash", "--posix"]], ids=" ".join)
-def test_shells_can_read_the_loop(words: list[str], tmp_path: Path) -> None:
-    if not shutil.which(words[0]):
-        pytest.skip(f"there is no {words[0]} here")
-    (tmp_path / "loop.sh").write_text(loop(), encoding="utf-8")
-    checked = subprocess.run([*words, "-n", str(tmp_path / "loop.sh")], capture_output=True, check=False)
-    assert (checked.returncode, checked.stdout + checked.stderr) == (0, b"")
 
 
 def test_a_flow_that_no_shell_could_be_given_is_refused() -> None:

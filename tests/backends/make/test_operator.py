@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
 import subprocess
 from pathlib import Path
@@ -15,9 +13,12 @@ from backends.make import MakeBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
+from compiler.ir.rules import Event, Rule
+from compiler.ir.tasks import Task
+from tests.backends.make.loops import Terminal
 from tests.support import warm
 from tests.support.backend_programs import Made, ask, node, program, ref, shell, slots, when, words
-from tests.support.makefiles import FLOW, PATIENCE, PLAIN, Place, environment, last_line
+from tests.support.makefiles import FLOW, PLAIN, Place, environment, last_line
 from tests.support.runbooks import limited
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
@@ -39,16 +40,12 @@ def test_a_basic_makefile_needs_no_program_and_a_full_one_calls_it(tmp_path: Pat
     basic = Place(tmp_path, FLOW)
     assert not (tmp_path / "rdc").exists()
     assert basic.make("goto", "STEP=1").returncode
-    full = MakeBackend().emit(_compiled(tmp_path), {"operator": "full"})
-    assert full.reason is not None
+    program = compile_file(str(tmp_path / "main.runbook.md")).program
+    assert program
+    full = MakeBackend().emit(program, {"operator": "full"})
+    assert full.reason
     assert full.reason.clause == "the option `operator` is `full`"
     assert {companion.option for companion in full.companions} == {"program"}
-
-
-def _compiled(folder: Path) -> Program:
-    found = compile_file(str(folder / "main.runbook.md")).program
-    assert found
-    return found
 
 
 @pytest.mark.share(1)
@@ -73,6 +70,10 @@ def test_who_is_the_user_and_never_the_environment(flow: Place) -> None:
 def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Place) -> None:
     assert "no run has started here" in last_line(flow.make("goto", "STEP=1"))
     flow.make()
+    hints = re.findall(r"^rdc: to (?:resume|archive) it: +(make .*)$", flow.make().stdout, re.MULTILINE)
+    assert hints == ["make resume", "make reset"]
+    assert flow.make("reset").returncode == 0
+    assert last_line(flow.make()) == "rdc: WAITING 2 Look at it"
     assert "STEP is missing" in last_line(flow.make("goto"))
     before = (flow.state / "journal").read_bytes()
     for step in ("5", "", "2.$(touch canary)"):
@@ -80,23 +81,11 @@ def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Pl
     assert (flow.state / "journal").read_bytes() == before
     moved = flow.make("goto", "STEP=4", "BY=ann", "NOTE=it was good before")
     assert (moved.returncode, moved.stdout) == (0, "rdc: moved from 2 to 4 Ship it\nrdc: to continue: make resume\n")
-    assert flow.lines("log") == ["build"], "it records and stops"
+    assert flow.lines("log") == ["build", "build"], "it records and stops"
     assert last_line(flow.make("resume")) == "rdc: COMPLETE Out it goes"
     assert "by ann: it was good before" in flow.make("status").stdout
     assert "the run is complete; to start a new run: make run" in last_line(flow.make("goto", "STEP=1"))
     assert not list(flow.folder.rglob("canary*"))
-
-
-def test_a_hint_that_refuses_can_be_pasted(flow: Place) -> None:
-    flow.make()
-    printed = flow.make().stdout
-    hints = re.findall(r"^rdc: to (?:resume|archive) it: +(make .*)$", printed, re.MULTILINE)
-    assert hints == ["make resume", "make reset"]
-    assert flow.make(*hints[1].split()[1:]).returncode == 0
-    assert last_line(flow.make()) == "rdc: WAITING 2 Look at it"
-
-
-# --- Prompted ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
@@ -105,6 +94,8 @@ def test_a_prompted_run_executes_nothing(document: str, tmp_path: Path) -> None:
     done = place.make("PROMPTED=1")
     assert last_line(done).startswith("rdc: WAITING 1")
     assert "echo build >> log\n" in done.stderr
+    refused = "rdc: error: resume does not take PROMPTED; leave it out"
+    assert last_line(place.make("resume", "PROMPTED=1")) == refused, "it belongs to the run"
     for number in range(1, 5):
         answer = re.findall(r"to answer: (make .*)$", done.stdout, re.MULTILINE)[0].split()[1:]
         assert place.make(*answer, "BY=ann").returncode == 0
@@ -117,14 +108,6 @@ def test_a_prompted_run_executes_nothing(document: str, tmp_path: Path) -> None:
     assert place.make("status").stdout.count("by ann") == number
     assert place.make().returncode == (2 if document == FLOW else 0), "the next run is none"
     assert "build" in place.lines("log")
-
-
-def test_prompted_belongs_to_the_run(flow: Place) -> None:
-    assert last_line(flow.make("PROMPTED=1")).startswith("rdc: WAITING 1")
-    assert last_line(flow.make("resume", "PROMPTED=1")) == "rdc: error: resume does not take PROMPTED; leave it out"
-    assert flow.make("goto", "STEP=4").returncode == 0
-    assert last_line(flow.make("resume")).startswith("rdc: WAITING 4")
-    assert flow.lines("log") == []
 
 
 def valued() -> Program:
@@ -142,11 +125,15 @@ def valued() -> Program:
 def test_values_are_given_for_commands_that_were_not_run(tmp_path: Path) -> None:
     value = "a=b<<c&\\1 'x' \"y\" $(touch canary) `touch canary` é"
     made = Made(tmp_path, valued(), operator="full")
-    assert made.end("PROMPTED=1") == "rdc: WAITING 1"
+    printed = made.make("PROMPTED=1").stdout.decode()
+    assert printed.endswith("rdc: WAITING 1\n")
+    assert "with outputs: make answer STEP=1 REPLY=pass VALUE='v=…'\n" in printed
     for wrong in ("v", "v<<X", "w=1"):
         assert made.end("answer", "STEP=1", "REPLY=pass", f"VALUE={wrong}").startswith("rdc: error: VALUE")
     assert made.make("answer", "STEP=1", "REPLY=pass", f"VALUE=v=first\nv={value}\n").returncode == 0
-    assert made.end("resume") == "rdc: WAITING 2"
+    printed = made.make("resume").stdout.decode()
+    assert "to answer: make answer STEP=2 REPLY=pass\n" in printed
+    assert "with outputs" not in printed, "this command writes none"
     assert made.end("answer", "STEP=2", "REPLY=pass", "VALUE=v=1").startswith("rdc: error: VALUE=v=1: expected")
     assert made.make("answer", "STEP=2", "REPLY=pass").returncode == 0
     assert made.end("resume") == f"rdc: COMPLETE {value}".rstrip()
@@ -154,80 +141,34 @@ def test_values_are_given_for_commands_that_were_not_run(tmp_path: Path) -> None
 
 
 def test_a_value_of_several_lines_is_given_as_a_command_writes_it(tmp_path: Path) -> None:
-    made = Made(tmp_path, valued())
-    kill = "kill -9 $PPID"
-    whole = valued()
-    first = node("1", shell(kill), *whole.nodes[0].edges)
-    made = Made(tmp_path, program(first, *whole.nodes[1:3], message=words(ref("v", missing="none")), slots=slots("v")))
+    first, *others = valued().nodes
+    killed = node("1", shell("kill -9 $PPID"), *first.edges)
+    made = Made(tmp_path, program(killed, *others[:2], message=words(ref("v", missing="none")), slots=slots("v")))
     made.make()
     assert made.end("resume", "ASSUME=pass", "VALUE=v<<E\none\n it's\nE") == "rdc: COMPLETE one it's"
     assert made.read("got") == b"one\n it's"
 
 
-def test_the_hint_shows_how_a_command_that_writes_values_is_answered(tmp_path: Path) -> None:
-    made = Made(tmp_path, valued(), operator="full")
-    printed = made.make("PROMPTED=1", "AS=x").stdout.decode()
-    hint = re.findall("with outputs: (.*)", printed)[0]
-    assert hint == "make answer STEP=1 REPLY=pass VALUE=v=… AS=x".replace("v=…", "'v=…'")
-    subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=warm.forking(environment({})), check=True, capture_output=True)
-    printed = made.make("resume", "AS=x").stdout.decode()
-    assert "to answer: make answer STEP=2 REPLY=pass AS=x" in printed
-    assert "with outputs" not in printed, "this command writes none"
-
-
-# --- Notices ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_command_is_told_when_the_run_waits_or_ends(flow: Place) -> None:
-    notify = "NOTIFY=cat >> noticed; echo noise; exit 9"
-    assert last_line(flow.make(notify)) == "rdc: WAITING 2 Look at it"
-    flow.make("answer", "STEP=2", "REPLY=no")
-    assert last_line(flow.make("resume", notify)) == "rdc: STOP It is bad"
+def test_runs_stand_beside_each_other_and_keep_their_notices(flow: Place) -> None:
+    assert last_line(flow.make()) == "rdc: WAITING 2 Look at it"
+    done = flow.make("AS=eu-west.1", "NOTIFY=cat >> noticed; echo noise; exit 9")
+    assert last_line(done) == "rdc: WAITING 2 Look at it"
+    hints = re.findall("to (?:answer|continue): (.*)", done.stdout)
+    assert hints[1:] == ["make answer STEP=2 REPLY=no AS=eu-west.1", "make resume AS=eu-west.1"]
+    for hint in hints[1:]:
+        subprocess.run(
+            ["sh", "-c", hint], cwd=flow.folder, env=warm.forking(environment({})), check=False, capture_output=True
+        )
     noticed = [json.loads(line) for line in flow.lines("noticed")]
     assert [(one["event"], one.get("step"), one.get("message")) for one in noticed] == [
         ("run_waiting", "2", None),
         ("run_finished", None, "It is bad"),
     ]
-
-
-# --- Several runs -----------------------------------------------------------------------------------------------------
-
-
-def test_runs_stand_beside_each_other(flow: Place) -> None:
-    assert last_line(flow.make()) == "rdc: WAITING 2 Look at it"
-    done = flow.make("AS=eu-west.1")
-    assert last_line(done) == "rdc: WAITING 2 Look at it"
-    hint = re.findall("to answer: (.*)", done.stdout)[0].replace("yes", "no")
-    assert hint == "make answer STEP=2 REPLY=no AS=eu-west.1"
-    subprocess.run(
-        ["sh", "-c", hint], cwd=flow.folder, env=warm.forking(environment({})), check=True, capture_output=True
-    )
-    assert last_line(flow.make("AS=eu-west.1", "resume")) == "rdc: STOP It is bad"
     listed = flow.make("status", "ALL=1").stdout.splitlines()
     assert [line.split()[:2] for line in listed] == [["-", "WAITING"], ["eu-west.1", "STOP"]]
     assert {path.name for path in (flow.folder / ".rdc").iterdir()} == {"main", "main@eu-west.1"}
     assert flow.make("AS=eu-west.1", "clean").returncode == 0
     assert "No run has started here." in flow.make("AS=eu-west.1", "status").stdout
-
-
-def test_what_must_be_given_again_is_in_the_commands_that_are_printed(flow: Place) -> None:
-    flow.make("AS=x")
-    done = flow.make("AS=x", "resume", "NOTIFY=cat >> noticed")
-    hint = re.findall("to continue: (.*)", done.stdout)[0]
-    assert hint == "make resume AS=x", "a run keeps its notices"
-    subprocess.run(
-        ["sh", "-c", hint], cwd=flow.folder, env=warm.forking(environment({})), check=False, capture_output=True
-    )
-    assert len(flow.lines("noticed")) == 2
-
-
-@pytest.mark.share(1)
-def test_the_name_of_a_run_leads_nowhere(flow: Place) -> None:
-    for verb, name in (("run", "../x"), ("status", EVIL[0]), ("goto", EVIL[1]), ("clean", "../x")):
-        done = flow.make(verb, f"AS={name}", *(["STEP=1"] * (verb == "goto")))
-        assert "rdc: error: AS " in done.stdout, done.stdout
-    assert {path.name for path in flow.folder.iterdir()} <= {"Makefile", "main.runbook.md", "rdc.toml", "rdc"}
-    assert "No run has started" in flow.make("status", f"AS={'x' * 64}").stdout
 
 
 def test_history_lists_and_prunes(tmp_path: Path) -> None:
@@ -246,28 +187,12 @@ def test_history_lists_and_prunes(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("canary*"))
 
 
-# --- Elsewhere --------------------------------------------------------------------------------------------------------
-
-
-def test_a_terminal_asks_and_takes_answers(tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW, operator="full")
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        ["make"], cwd=tmp_path, env=environment({}), stdin=slave, stdout=subprocess.PIPE, stderr=slave, text=True
-    )
-    os.close(slave)
-    for prompt, reply in (("2 Look at it: [yes/no] ", "yes\n"), ("[pass/fail] ", "pass\n")):
-        shown = ""
-        while not shown.endswith(prompt):
-            shown += os.read(master, 4096).decode()
-        os.write(master, reply.encode())
-    printed, _ = process.communicate(timeout=PATIENCE)
-    os.close(master)
-    assert printed == "rdc: COMPLETE Out it goes\n"
-    assert place.lines("log")[0] == "build"
-
-
-# --- Checklists -------------------------------------------------------------------------------------------------------
+def test_a_terminal_asks_and_takes_answers(flow: Place) -> None:
+    terminal = Terminal(flow)
+    terminal.answer("yes\n", after="2 Look at it: [yes/no] ")
+    terminal.answer("pass\n", after="[pass/fail] ")
+    assert terminal.end() == "rdc: COMPLETE Out it goes"
+    assert flow.lines("log")[0] == "build"
 
 
 @pytest.mark.share(1)
@@ -290,7 +215,31 @@ def test_items_of_a_checklist_are_confirmed_by_make(tmp_path: Path) -> None:
     assert place.make("answer", "STEP=1", "REPLY=pass", "ALL=1").returncode == 0
 
 
-# --- Limits of visits -------------------------------------------------------------------------------------------------
+@pytest.mark.share(1)
+def test_a_document_with_rules_calls_the_program_which_refuses_a_jump_and_takes_an_override(tmp_path: Path) -> None:
+    rule = Rule("approved", "2 PASS before 3", (Event("3"),), (Event("2", "pass"),), needs="2 PASS")
+    tasks: list[tuple[str, Task, str]] = [("1", shell("true"), "2"), ("2", ask("pass_fail"), "3")]
+    tasks.append(("3", shell("echo >> deployed"), "done"))
+    steps = [node(name, task, when("pass", after), when("fail", "stop")) for name, task, after in tasks]
+    deploys = program(*steps, rules=(rule,))
+    reason = MakeBackend().emit(deploys, {}).reason
+    assert reason
+    assert "the document has rules" in reason.clause
+    assert "the document has rules" in MakeBackend().emit(deploys, {"form": "plain"}).diagnostics[0].message
+
+    made = Made(tmp_path, deploys)
+    assert made.end("run").startswith("rdc: WAITING 2")
+    assert made.make("step-3").returncode != 0
+    refused = made.make("goto", "STEP=3")
+    assert b'3 can\'t start: rule approved needs "2 PASS" first' in refused.stdout, refused
+    assert refused.returncode == 2
+    assert b"needs NOTE=TEXT" in made.make("goto", "STEP=3", "OVERRIDE=approved").stdout
+    assert made.read("deployed") == b""
+    moved = made.make("goto", "STEP=3", "OVERRIDE=approved", "NOTE=the database is down")
+    assert moved.returncode == 0, moved
+    assert made.end("resume").startswith("rdc: COMPLETE")
+    assert made.read("deployed") == b"\n"
+    assert b"overridden for the start of 3" in made.make("status").stdout
 
 
 @pytest.mark.share(1)

@@ -18,7 +18,6 @@ from backends.make import MakeBackend
 from compiler.diagnostics.issues import InvalidError
 from compiler.driver import compile_file
 from tests.backends.make.texts import PIECES, TEXTS, with_commands
-from tests.conftest import ROOT
 from tests.support.makefiles import PATIENCE, Place, environment
 from tests.support.runbooks import command
 
@@ -39,16 +38,6 @@ LINE = (
 )
 
 
-class Plain(Place):
-    """A folder with a plain Makefile."""
-
-    def write(self, document: str, others: dict[str, str], **options: str) -> None:
-        super().write(document, others, **options)
-        emission = emitted(self.folder / "main.runbook.md")
-        assert emission.text, emission.diagnostics
-        (self.folder / "Makefile").write_text(emission.text, encoding="utf-8")
-
-
 def emitted(path: Path, **options: object) -> Emission:
     program = compile_file(str(path)).program
     assert program
@@ -56,14 +45,11 @@ def emitted(path: Path, **options: object) -> Emission:
 
 
 @pytest.fixture
-def line(tmp_path: Path) -> Plain:
-    return Plain(tmp_path, LINE)
+def line(tmp_path: Path) -> Place:
+    return Place(tmp_path, LINE, form="plain")
 
 
-# --- What it does -----------------------------------------------------------------------------------------------------
-
-
-def test_make_runs_all_steps_once(line: Plain) -> None:
+def test_make_runs_all_steps_once(line: Place) -> None:
     done = line.make("-s")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Out it goes"), done.stderr
     assert line.lines("log") == ["build", "ship 3 1", "ship 3 2", "ship 3 3"]
@@ -73,7 +59,7 @@ def test_make_runs_all_steps_once(line: Plain) -> None:
     assert len(line.lines("log")) == 4
 
 
-def test_make_continues_where_it_stopped(line: Plain) -> None:
+def test_make_continues_where_it_stopped(line: Place) -> None:
     (line.folder / "broken").touch()
     stopped = line.make("-s")
     assert stopped.returncode == 2
@@ -87,7 +73,7 @@ def test_make_continues_where_it_stopped(line: Plain) -> None:
 
 def test_an_interrupted_step_runs_again_and_a_finished_one_does_not(tmp_path: Path) -> None:
     slow = "# Slow\n\n## 1. Build\n\n```sh\necho build >> log\n```\n\n## 2. Wait\n\n```bash\necho began >> began\n"
-    place = Plain(tmp_path, f"{slow}[ -e quick ] || exec sleep 30\necho waited >> log\n```\n")
+    place = Place(tmp_path, f"{slow}[ -e quick ] || exec sleep 30\necho waited >> log\n```\n", form="plain")
     process = place.start()
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=PATIENCE)
@@ -96,7 +82,7 @@ def test_an_interrupted_step_runs_again_and_a_finished_one_does_not(tmp_path: Pa
     assert place.lines("log") == ["build", "waited"]
 
 
-def test_clean_starts_over_and_leaves_everything_else(line: Plain) -> None:
+def test_clean_starts_over_and_leaves_everything_else(line: Place) -> None:
     line.make()
     (line.state / "journal").write_text("mine\n", encoding="utf-8")
     assert line.make("clean").returncode == 0
@@ -105,7 +91,7 @@ def test_clean_starts_over_and_leaves_everything_else(line: Plain) -> None:
     assert line.lines("log").count("build") == 2
 
 
-def test_a_clock_that_goes_back_repeats_nothing(line: Plain) -> None:
+def test_a_clock_that_goes_back_repeats_nothing(line: Place) -> None:
     line.make()
     for number, name in enumerate(("build-it", "tell-them", "ship-it")):
         os.utime(line.state / name, (2_000_000_000 - number, 2_000_000_000 - number))
@@ -114,7 +100,7 @@ def test_a_clock_that_goes_back_repeats_nothing(line: Plain) -> None:
     assert line.lines("log") == []
 
 
-def test_a_dry_run_shows_the_commands_and_runs_nothing(line: Plain) -> None:
+def test_a_dry_run_shows_the_commands_and_runs_nothing(line: Place) -> None:
     before = line.files
     shown = line.make("-n")
     assert shown.returncode == 0
@@ -123,23 +109,20 @@ def test_a_dry_run_shows_the_commands_and_runs_nothing(line: Plain) -> None:
     assert line.files == before
 
 
-@pytest.mark.parametrize("flag", ["-k", "-j4", "-kj2"])
-def test_flags_of_make_do_not_pass_over_a_failure(flag: str, line: Plain) -> None:
+def test_flags_of_make_do_not_pass_over_a_failure(line: Place) -> None:
     (line.folder / "broken").touch()
-    assert line.make(flag).returncode == 2
-    assert line.lines("log") == ["build"]
-
-
-@pytest.mark.parametrize("flag", ["-i", "-t", "-ki", "--touch", "--ignore-errors"])
-def test_flags_that_would_pass_over_steps_are_refused(flag: str, line: Plain) -> None:
-    refused = line.make(flag)
-    assert refused.returncode == 2
-    assert re.search("rdc: -[it] would skip steps", refused.stderr)
+    for flag in ("-i", "-t", "-ki", "--touch", "--ignore-errors"):
+        refused = line.make(flag)
+        assert refused.returncode == 2
+        assert re.search("rdc: -[it] would skip steps", refused.stderr)
     assert not (line.folder / ".rdc").exists()
+    for flag in ("-k", "-j4", "-kj2"):
+        assert line.make(flag).returncode == 2
+    assert line.lines("log") == ["build"] * 3
 
 
 def test_make_expands_nothing_that_it_is_given(tmp_path: Path) -> None:
-    place = Plain(tmp_path, '## 1. Say\n\n```sh\nprintf %s "$OTHER" > shown\n```\n')
+    place = Place(tmp_path, '## 1. Say\n\n```sh\nprintf %s "$OTHER" > shown\n```\n', form="plain")
     value = "$(shell touch canary) ${x} $$ #"
     assert place.make(f"OTHER={value}").returncode == 0
     assert place.lines("shown") == [value]
@@ -147,15 +130,12 @@ def test_make_expands_nothing_that_it_is_given(tmp_path: Path) -> None:
 
 
 def test_commands_have_their_own_shells(tmp_path: Path) -> None:
-    steps = [("bash", "one"), ("sh", "two"), ("bash", "three")]
-    documents = [f'## {n}. Step\n\n```{tag}\necho "{word} ${{BASH_VERSION:+bash}}" >> log\n```\n' for n, (tag, word) in
-            enumerate(steps, 1)]  # fmt: skip
-    place = Plain(tmp_path, "\n".join(documents))
+    shows = 'echo "$RDC_STEP ${BASH_VERSION:+bash}" >> log'
+    steps = [command(f"{n}. Step", shows, shell=tag) for n, tag in enumerate(("bash", "sh", "bash"), 1)]
+    place = Place(tmp_path, "".join(steps), form="plain")
     assert place.make().returncode == 0
-    assert place.lines("log") == ["one bash", "two ", "three bash"]
+    assert place.lines("log") == ["1 bash", "2 ", "3 bash"]
 
-
-# --- Texts ------------------------------------------------------------------------------------------------------------
 
 PRINTED = TEXTS.map(lambda text: re.sub("[^ -~\n\t]", "é", text)[:60_000])
 
@@ -186,7 +166,7 @@ def test_each_text_in_a_command_arrives_byte_for_byte(text: str) -> None:
     "command", ["@echo x > got", "-echo x > got", "+echo x > got", "$(MAKE) > got", "${MAKE} > got"]
 )
 def test_a_command_that_looks_like_a_recipe_is_run_as_it_is(command: str, tmp_path: Path) -> None:
-    place = Plain(tmp_path, f"## 1. Do\n\n```sh\n{command}\n```\n\n- FAIL: CONTINUE\n")
+    place = Place(tmp_path, f"## 1. Do\n\n```sh\n{command}\n```\n\n- FAIL: CONTINUE\n", form="plain")
     assert place.make("-n").returncode == 0
     assert not (tmp_path / "got").exists()
     assert place.make().returncode == 0
@@ -196,22 +176,8 @@ def test_a_command_that_looks_like_a_recipe_is_run_as_it_is(command: str, tmp_pa
     assert place.lines("got") == place.lines("other/got")
 
 
-# --- The file ---------------------------------------------------------------------------------------------------------
-
-
-def test_it_has_few_lines_besides_those_of_the_steps() -> None:
-    text = emitted(ROOT / "examples" / "nightly-cleanup.runbook.md").text or ""
-    head, _, steps = text.partition("\n\n# 1.1 Remove")
-    _, _, tail = steps.partition("\n\nrun: ")
-    assert (head + tail).count("\n") <= 25
-    assert "\t-[ -d server/archive ] && cp server/logs/access.1 server/archive/\n" in steps
-    long = [line for line in text.splitlines() if len(line) > 125]
-    assert [line.split(" ")[:2] for line in long] == [["#", "Generated"], ["\trm", "-f"]]
-
-
-# --- What it refuses --------------------------------------------------------------------------------------------------
-
 COMMAND = "\n\n```sh\ntrue\n```\n"
+ASKS = "\n## {}. Look\n\nIs it?\n"
 REFUSED = {
     "asks a question": (f"## 1. A{COMMAND}\n## 2. Look\n\nIs it?\n", "step 2", "question"),
     "goes back": (f"## 1. A{COMMAND}\n## 2. B{COMMAND}\n- PASS: GOTO 1\n", "step 2", "leads back to step 1"),
@@ -222,6 +188,8 @@ REFUSED = {
     "retries a pass": (f"## 1. A{COMMAND}\n- PASS: RETRY 2 COMPLETE\n", "step 1", "PASS"),
     "is dynamic": (f"## {{N}}. A{COMMAND}\n- PASS: COMPLETE\n", "step {N}", "dynamic"),
     "has a limit": ("---\nrdc:\n  steps:\n    1: {timeout: 1m}\n---\n" + f"## 1. A{COMMAND}", "step 1", "a time limit"),
+    "is nested": ("## 1. Out\n\n- in.runbook.md\n", "step 1/in.runbook.md/1", "which is in a nested document"),
+    "two ask": (f"## 1. A{COMMAND}{ASKS}{ASKS}".format(2, 3), "steps 2 and 3", "each of the steps 2 and 3, which asks"),
     "needs a run": ("## 1. A\n\n```sh\necho $RDC_RUN_ID\n```\n", "step 1", "RDC_RUN_ID"),
 }
 
@@ -229,6 +197,7 @@ REFUSED = {
 @pytest.mark.parametrize(("document", "step", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_line_of_commands_is_refused_by_name(document: str, step: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "main.runbook.md").write_text(document, encoding="utf-8")
+    (tmp_path / "in.runbook.md").write_text(f"## 1. In{COMMAND}", encoding="utf-8")
     emission = emitted(tmp_path / "main.runbook.md")
     assert emission.text is None
     found = emission.diagnostics[0]
@@ -237,24 +206,10 @@ def test_what_is_no_line_of_commands_is_refused_by_name(document: str, step: str
     assert f" {step}" in found.message
     assert message in found.message
     assert "remove `form: plain`" in (found.help or "")
-    assert found.span
-
-
-def test_nested_runbooks_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "in.runbook.md").write_text(f"## 1. In{COMMAND}", encoding="utf-8")
-    (tmp_path / "main.runbook.md").write_text("## 1. Out\n\n- in.runbook.md\n", encoding="utf-8")
-    (found,) = emitted(tmp_path / "main.runbook.md").diagnostics
-    assert "step 1/in.runbook.md/1, which is in a nested document" in found.message
+    assert bool(found.span) == (step != "steps 2 and 3")
 
 
 def test_an_option_that_needs_the_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "main.runbook.md").write_text(LINE, encoding="utf-8")
     with pytest.raises(InvalidError):
         emitted(tmp_path / "main.runbook.md", operator="full")
-
-
-def test_all_reasons_are_one_diagnostic(tmp_path: Path) -> None:
-    document = f"## 1. A{COMMAND}\n## 2. Look\n\nIs it?\n\n## 3. Look\n\nIs it?\n\n## 4. B{COMMAND}"
-    (tmp_path / "main.runbook.md").write_text(document, encoding="utf-8")
-    (found,) = emitted(tmp_path / "main.runbook.md").diagnostics
-    assert "each of the steps 2 and 3, which asks a question" in found.message

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
 import shlex
 import subprocess
@@ -13,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from backends.make import MakeBackend
-from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Program, Slot
 from compiler.ir.texts import text
+from tests.backends.make.loops import Terminal, written
 from tests.support import warm
 from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
-from tests.support.makefiles import PATIENCE, Place, environment
+from tests.support.makefiles import Place, environment
 from tests.support.runbooks import command
 
 pytestmark = pytest.mark.process
@@ -106,51 +103,24 @@ def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_the_flag_for_a_person_opens_one_gate(tmp_path: Path) -> None:
-    made = Made(tmp_path, program(node("g", gate(), always("h")), node("h", gate())))
-    assert made.end("HUMAN=1") == "rdc: WAITING h"
-    assert made.end("resume", "HUMAN=1") == "rdc: COMPLETE"
-
-
-# --- Inputs of Makefiles at a terminal, and variables that are nearly an input ----------------------------------------
-
-
-def two(*, both: bool = False) -> Program:
+def two() -> Program:
     """A program that shows the values of its two inputs."""
     return program(
         node("1", shell("true")),
         message=words("<", ref("a"), "|", ref("b"), ">"),
         slots=(Slot("a"), Slot("b")),
-        inputs=(Input("a", type="text"), Input("b", type="text", description="what it is", required=both)),
+        inputs=(Input("a", type="text"), Input("b", type="text", description="what it is")),
     )
-
-
-def typed(folder: Path, *pieces: tuple[str, str]) -> tuple[str, str]:
-    """Type each text once its prompt is shown; the last line on standard output, and all that the terminal showed."""
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        ["make"], cwd=folder, env=environment({}), stdin=slave, stdout=subprocess.PIPE, stderr=slave, text=True
-    )
-    os.close(slave)
-    shown = ""
-    for prompt, reply in pieces:
-        while prompt not in shown.rpartition("\0")[2]:
-            shown += os.read(master, 4096).decode()
-        shown += "\0"
-        time.sleep(0.15)  # whoever types is slower than a paste
-        os.write(master, reply.encode())
-    printed, _ = process.communicate(timeout=PATIENCE)
-    os.close(master)
-    return printed.splitlines()[-1], shown
 
 
 def test_a_missing_input_is_asked_for_at_a_terminal(tmp_path: Path) -> None:
-    made = Made(tmp_path, two(both=True))
-    last, shown = typed(
-        tmp_path, ("a (several lines", "it's $(x)\n"), ("", "\n"), ("b (several", "second\n"), ("", "\n")
-    )
-    assert last == "rdc: COMPLETE <it's $(x)|second>"
-    assert "b: what it is" in shown
+    made = Made(tmp_path, two())
+    terminal = Terminal(made)
+    for prompt, typed in (("a (several lines", "it's $(x)\n"), ("", "\n"), ("b (several", "second\n"), ("", "\n")):
+        time.sleep(0.15)  # whoever types is slower than a paste
+        terminal.answer(typed, after=prompt)
+    assert terminal.end() == "rdc: COMPLETE <it's $(x)|second>"
+    assert "b: what it is" in terminal.seen
     assert "input b: a value is required; set it with b=VALUE" in made.end("a=x")
 
 
@@ -171,63 +141,26 @@ def test_make_warns_of_a_variable_that_is_nearly_an_input(tmp_path: Path) -> Non
     assert not (tmp_path / "canary").exists()
 
 
-@pytest.mark.parametrize("words", ["TAG=1 REGION=us stage=live V=1 RE=1", "ANSWERS=x", "", "REGION=us REGIONS=all"])
-def test_make_does_not_warn_of_other_variables(words: str, tmp_path: Path) -> None:
+def test_make_does_not_warn_of_other_variables(tmp_path: Path) -> None:
+    place = Place(tmp_path, REGION)
     (tmp_path / "x").touch()
-    assert "warning" not in Place(tmp_path, REGION).make(*words.split(), **({} if words else {"REGOIN": "us"})).stderr
+    for given in ("TAG=1 REGION=us stage=live V=1 RE=1", "ANSWERS=x", "REGION=us REGIONS=all"):
+        assert "warning" not in place.make(*given.split()).stderr
+    assert "warning" not in place.make(REGOIN="us").stderr
 
 
-# --- Constants and secrets (I25, I26) ---------------------------------------------------------------------------------
+# --- Secrets (I26) ----------------------------------------------------------------------------------------------------
 
-WRITES = 'printf "v<<END\\nx %s y\\n%s\\nEND\\n" "$A" "$B" > "$RDC_OUTPUT"'
-
-
-def leaking() -> Program:
-    keep = Keep("v", of="output", name="v")
-    return program(
-        node("1", shell(WRITES), when("pass", "2", keep), when("fail", "stop")),
-        node("2", ask("input", prompt=words("On ", ref("v"), " and ", ref("topic"))), when("pass", "3", Keep("reply"))),
-        node("3", gate("Really?")),
-        message=words(ref("v"), "|", ref("reply"), "|", ref("topic")),
-        slots=(*slots("v", "reply"), Slot("topic")),
-        inputs=(Input("topic"),),
-        secrets=("A", "B"),
-    )
+SHOWS = (
+    "---\nrdc: {inputs: {HOST: {default: db1}}}\n---\n# Deploy\n\n## 1. Look\n\n"
+    "On {{HOST}}, watch `$(touch owned)`, $(touch owned) and $HOME.\n\nendef\n@echo %s \\\n\n```sh\ntrue\n```\n"
+)
 
 
-VALUES = {
-    "signs": ("a&b\\1\\\\.*[x]^$(touch canary)`'\"/|%s=41", "\tz\x01 é"),
-    "lines": ("one\ntwo lines\n\nthree", "-----BEGIN\r\nab\r\n"),
-}
-
-
-@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
-def test_nothing_that_is_kept_has_a_secret(values: tuple[str, str], tmp_path: Path) -> None:
-    made = Made(tmp_path, leaking(), operator="full")
-    given = dict(zip("AB", values, strict=True))
-    first = values[0]
-    line = first.replace("\n", " ")
-    assert made.end(f"topic=<{line}>", **given) == "rdc: WAITING 2"
-    done = made.make("answer", "STEP=2", f"REPLY=reply {first}{values[1]}", f"NOTE=because {line}", "BY=ann", **given)
-    assert done.returncode == 0, done.stdout
-    assert made.end("resume", "NOTIFY=cat > noticed", **given) == "rdc: WAITING 3"
-    made.make("goto", "STEP=3", f"NOTE={line}", **given)
-    end = made.make("resume", "HUMAN=1", "NOTIFY=cat > noticed", **given).stdout.decode()
-    hidden = {part for value in values for part in (value, *value.replace("\r", "").split("\n")) if len(part) > 3}
-    files = [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file()] + [tmp_path / "noticed"]
-    shown = [end, made.make("status").stdout.decode(), made.make("history").stdout.decode()]
-    for each in [*shown, *(path.read_bytes().decode() for path in files)]:
-        assert not [part for part in hidden if part in each], each
-    assert "reply ***" in end
-    assert not list(tmp_path.rglob("canary*"))
-
-
-@pytest.mark.parametrize("name", ["BY", "NOTE", "PROMPTED", "NOTIFY", "AS", "ALL", "KEEP", "ANSWERS"])
-def test_names_of_what_an_operator_gives_are_refused(name: str) -> None:
-    first = node("1", shell("true"))
-    for whole in (program(first, slots=(Slot(name),), inputs=(Input(name),)), program(first, secrets=(name,))):
-        (found,) = MakeBackend().emit(whole, {}).diagnostics
-        assert (found.code, name in found.message) == ("RD530", True)
+def test_the_prompt_of_a_command_is_shown_and_nothing_in_it_runs(tmp_path: Path) -> None:
+    shown = Place(tmp_path, SHOWS).make().stderr
+    assert "    On db1, watch `$(touch owned)`, $(touch owned) and $HOME.\n" in shown
+    assert not (tmp_path / "owned").exists()
 
 
 PLAYBOOK = (
@@ -237,10 +170,7 @@ PLAYBOOK = (
 
 
 def test_a_step_that_keeps_a_field_of_an_answer_shows_its_outcome_and_no_path(tmp_path: Path) -> None:
-    (tmp_path / "main.playbook.md").write_text(PLAYBOOK, encoding="utf-8")
-    compiled = compile_file(str(tmp_path / "main.playbook.md")).program
-    assert compiled
-    made = Made(tmp_path, compiled)
+    made = written(tmp_path, "main.playbook.md", PLAYBOOK)
     done = made.make("AGENT=" + made.script("agent", """echo '{"x": 5}'"""), TOKEN="hunter2")
     assert done.stderr.decode().count("    PASS  ") == 2
     assert ".rdc" not in done.stderr.decode() + done.stdout.decode()

@@ -11,40 +11,18 @@ import pytest
 
 from tests.backends.make.loops import RUN, code, ending
 from tests.support.makefiles import PATIENCE, Place, environment, kill_all
+from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
 
 FAILED = ".rdc/main.make/failed"
-ROLLBACK = """\
-# Deploy
-
-## 1. Build
-
-```bash
-echo build >> log
-```
-
-## 2. Install
-
-```bash
-echo "install $RDC_ATTEMPT" >> log; test -e fixed
-```
-
-- FAIL: RETRY 1 GOTO 4
-
-## 3. Is it good?
-
-- YES: COMPLETE "Out it goes"
-- NO: STOP "It is bad"
-
-## 4. Restore
-
-```bash
-echo restore >> log
-```
-
-- PASS: STOP "Restored"
-"""
+ROLLBACK = (
+    "# Deploy\n\n"
+    + command("1. Build", "echo build >> log")
+    + command("2. Install", 'echo "install $RDC_ATTEMPT" >> log; test -e fixed', "FAIL: RETRY 1 GOTO 4")
+    + question("3. Is it good?", "", 'YES: COMPLETE "Out it goes"', 'NO: STOP "It is bad"')
+    + command("4. Restore", "echo restore >> log", 'PASS: STOP "Restored"')
+)
 
 
 @pytest.fixture
@@ -90,12 +68,12 @@ def test_retry_needs_a_run_that_stopped(stopped: Place) -> None:
     assert ending(stopped.make("retry")) == none
 
 
-@pytest.mark.parametrize("text", ["", "id $(touch x) run 1 at 2 tries 0", "id 'x run 1 at 2 tries 0", "at 2\n"])
-def test_a_damaged_file_is_refused(text: str, stopped: Place) -> None:
-    (stopped.folder / FAILED).write_text(text)
-    refused = stopped.make("retry")
-    assert (code(refused), refused.stdout.splitlines()[-1][:12]) == (2, "rdc: error: ")
-    assert not (stopped.folder / RUN).exists()
+def test_a_damaged_file_is_refused(stopped: Place) -> None:
+    for text in ("", "id $(touch x) run 1 at 2 tries 0", "id 'x run 1 at 2 tries 0", "at 2\n"):
+        (stopped.folder / FAILED).write_text(text)
+        refused = stopped.make("retry")
+        assert (code(refused), refused.stdout.splitlines()[-1][:12]) == (2, "rdc: error: ")
+        assert not (stopped.folder / RUN).exists()
     assert not (stopped.folder / "x").exists()
 
 

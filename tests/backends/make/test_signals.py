@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.make.loops import Terminal, code, ending, holder, is_alive, locks, wait_until
-from tests.support.makefiles import FLOW, PATIENCE, SLOW, Place, environment
+from tests.backends.make.loops import Terminal, code, ending, holder, is_alive, locks
+from tests.support.makefiles import PATIENCE, SLOW, Place, environment
+from tests.support.process import wait_until
 from tests.support.runbooks import command
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
@@ -77,34 +78,22 @@ def test_a_signal_interrupts_the_run(name: str, to: str, tmp_path: Path, ended: 
     was_interrupted(place)
 
 
-def test_two_signals_reach_the_command_once(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = hurried(tmp_path, DOCUMENT)
+def test_two_signals_reach_the_command_once_and_what_it_has_begun_ends_too(
+    tmp_path: Path, ended: list[subprocess.Popen[str]]
+) -> None:
+    """The command cleans up after the first one."""
+    child = "sleep 300 & echo $! > child; sleep 300 > /dev/null & echo $! >> child"
+    place = hurried(tmp_path, DOCUMENT.replace(WAITS, f"{child}\n{WAITS}; sleep 0.2; echo safe > cleaned"))
     ended.append(place.start())
+    wait_until(lambda: len(place.lines("child")) == 2)
     os.killpg(ended[0].pid, signal.SIGTERM)
     wait_until(lambda: place.lines("got"))
-    os.killpg(ended[0].pid, signal.SIGINT)
-    ended[0].communicate(timeout=PATIENCE)
-    was_interrupted(place)
-
-
-def test_a_command_cleans_up_after_a_signal(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    place = hurried(tmp_path, DOCUMENT.replace("sleep 0.1", "sleep 0.3; echo safe > cleaned"))
-    ended.append(place.start())
     os.killpg(ended[0].pid, signal.SIGINT)
     out, _ = ended[0].communicate(timeout=PATIENCE)
     assert out.splitlines()[-1] == "rdc: INTERRUPTED 2"
     assert place.lines("cleaned") == ["safe"]
-    assert place.lines("log") == ["build"]
-
-
-def test_what_a_command_has_begun_is_ended_too(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
-    child = "sleep 300 & echo $! > child; sleep 300 > /dev/null & echo $! >> child"
-    place = hurried(tmp_path, DOCUMENT.replace("[ -e quick ]", f"{child}; [ -e quick ]"))
-    ended.append(place.start())
-    wait_until(lambda: len(place.lines("child")) == 2)
-    os.killpg(ended[0].pid, signal.SIGTERM)
-    ended[0].communicate(timeout=PATIENCE)
     assert [is_alive(int(pid)) for pid in place.lines("child")] == [False, False]
+    was_interrupted(place)
 
 
 @pytest.mark.soak
@@ -132,7 +121,7 @@ def at_terminal(place: Place) -> Terminal:
 def test_a_key_reaches_the_command_once(tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     terminal = at_terminal(place)
-    os.write(terminal.master, b"\x03")
+    terminal.type("\x03")
     assert terminal.end() == "rdc: INTERRUPTED 2"
     was_interrupted(place)
 
@@ -154,7 +143,7 @@ def test_a_command_that_ended_with_0_has_passed(name: str, tmp_path: Path) -> No
 def test_a_signal_to_the_group_at_a_terminal(name: str, tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     terminal = at_terminal(place)
-    os.killpg(terminal.process.pid, ALONE[name])
+    os.killpg(terminal.pid, ALONE[name])
     assert terminal.end() == "rdc: INTERRUPTED 2"
     wait_until(lambda: not locks(place))
     was_interrupted(place, most=2 if name == "TERM" else 1)  # make sends its commands the TERM that it gets
@@ -163,10 +152,8 @@ def test_a_signal_to_the_group_at_a_terminal(name: str, tmp_path: Path) -> None:
 def test_a_window_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     terminal = at_terminal(place)
-    terminal.hang_up()
-    os.killpg(terminal.process.pid, signal.SIGHUP)  # as the shell does that has begun it
+    terminal.end_with_its_window()
     wait_until(lambda: not locks(place))
-    terminal.process.wait(PATIENCE)
     assert place.lines("log") == ["build"]
     assert not is_alive(int(place.lines("began")[0]))
     assert code(place.make("resume")) == 75
@@ -174,7 +161,7 @@ def test_a_window_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
 
 def test_a_key_while_a_question_is_shown_leaves_it_open(flow: Place) -> None:
     terminal = Terminal(flow)
-    terminal.type("\x03", after="[yes/no]")
+    terminal.answer("\x03", after="[yes/no]")
     assert terminal.end().startswith("rdc: INTERRUPTED 2")
     assert ending(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")
 
@@ -244,32 +231,24 @@ def test_of_many_at_once_no_two_run(is_left: bool, tmp_path: Path) -> None:
     assert ending(place.make()) == (0, "rdc: COMPLETE")
 
 
-@pytest.mark.parametrize("target", ["1@other-host", f"ME@{HOST}", "x", "$(touch canary)@x", f"1@{HOST}"])
-def test_a_lock_of_another_machine_or_of_a_process_that_lives_is_kept(target: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", ["1@other-host", f"ME@{HOST}", "x", "$(touch canary)@x", f"1@{HOST}", "", "."])
+def test_a_lock_that_is_not_of_a_process_that_is_gone_is_kept(target: str, tmp_path: Path) -> None:
+    """It may be of another machine, of a process that lives, or be a file or a folder."""
     place = Place(tmp_path, BUSY)
     target = target.replace("ME", str(os.getpid()))
-    path = lock(place, target)
+    path = lock(place, target or "/dev/null")
+    if target in ("", "."):
+        path.unlink()
+        path.mkdir() if target else path.touch()
     for words in ([], ["resume"]):
         refused = place.make(*words)
         assert code(refused) == 2
         assert str(path.relative_to(tmp_path)) in refused.stdout, "what to remove"
-    assert str(path.readlink()) == target
+    assert path.exists() if target in ("", ".") else str(path.readlink()) == target
     assert place.lines("log") == []
-    path.unlink()
+    path.rmdir() if target == "." else path.unlink()
     assert ending(place.make()) == (0, "rdc: COMPLETE")
     assert not list(tmp_path.rglob("canary*"))
-
-
-@pytest.mark.parametrize("kind", ["folder", "file"])
-def test_something_else_in_the_place_of_the_lock_is_an_error(kind: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, BUSY)
-    path = lock(place, "x")
-    path.unlink()
-    path.mkdir() if kind == "folder" else path.touch()
-    refused = place.make()
-    assert (code(refused), ending(refused)[1][:12]) == (2, "rdc: error: ")
-    assert place.lines("log") == []
-    assert path.exists()
 
 
 def test_a_run_whose_loop_was_killed_waits_for_its_command(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
@@ -306,9 +285,3 @@ def test_the_make_alone_was_killed(tmp_path: Path, ended: list[subprocess.Popen[
     (tmp_path / "go").touch()
     wait_until(lambda: not is_alive(loop))
     assert place.lines("log") == ["build", "ship"]
-
-
-def test_a_question_that_waits_holds_no_lock(tmp_path: Path) -> None:
-    place = Place(tmp_path, FLOW)
-    assert code(place.make()) == 75
-    assert locks(place) == []

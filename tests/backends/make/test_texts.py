@@ -1,98 +1,19 @@
-"""Makefiles of programs with slots, texts, values and inputs, in which no text of anybody is ever evaluated."""
+"""Inputs of Makefiles: from make, a file or their defaults, and names that make would misunderstand."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backends.make import MakeBackend
-from compiler.ir.edges import Keep, SlotTest
-from compiler.ir.program import Input, Program, Variable
-from compiler.ir.tasks import Branch
-from tests.support.backend_programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
+from compiler.ir.program import Input, Program
+from tests.backends.make.loops import written
+from tests.support.backend_programs import Made, agent, always, gate, node, program, ref, shell, slots, words
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
-
-# What somebody may reply to an input, a question, or by a command, and what might be taken for something to obey.
-HOSTILE = ["$(touch x)", "'; rm -rf . '", "${{ github.token }}", "a\nb=c", "::set-output name=x::y", "]]]"]
-HOSTILE += ["$(shell touch x)", "`touch x`", '"; touch x; "', "#<\n#> name_u1_1\n#| other", "\\\n\\", "%s%n\\0\\x41"]
-HOSTILE += ["{a}{b}", "-n", "*", "a \u202e b \u2066 c", "\x1b]0;title\x07\x1b[31m", "end\n", "\n\nend"]
-HOSTILE += ["1 = 1 ] || touch x #", "rdc_s1_a=7", "é🚀\u2028"]
-NUMBERS = range(len(HOSTILE))
-
-
-def showing() -> Program:
-    """A program that shows its input, keeps a reply, and gives both to a command, which gives the input back."""
-    command = 'printf %s "$A" > a; printf %s "$B" > b; printf \'v<<EOF\\n%s\\nEOF\\n\' "$A" > "$RDC_OUTPUT"'
-    return program(
-        node("ask", ask("input", prompt=words("<", ref("a"), ">")), always("show", Keep("b"))),
-        node("show", shell(command), when("pass", "done", Keep("c", of="output", name="v")), when("fail", "stop"),
-             variables=(Variable("A", "a"), Variable("B", "b"))),
-        message=words(ref("b"), "|", ref("c")),
-        slots=slots("a", "b", "c"),
-        inputs=(Input("a", type="text"),),
-    )  # fmt: skip
-
-
-def said_at_once() -> Program:
-    """The same for all that is hostile, in one run, with tests on each value."""
-    shows = [f'printf %s "$A{n}" > a{n}; printf %s "$B{n}" > b{n}' for n in NUMBERS]
-    gives = [f'printf \'v{n}<<EOF\\n%s\\nEOF\\n\' "$A{n}" >> "$RDC_OUTPUT"' for n in NUMBERS]
-    asks = [
-        node(f"ask{n}", ask("input", prompt=words("<", ref(f"a{n}"), ">")),
-             always(f"ask{n + 1}" if n + 1 < len(HOSTILE) else "show", Keep(f"b{n}")))
-        for n in NUMBERS
-    ]  # fmt: skip
-    keeps = [Keep(f"c{n}", of="output", name=f"v{n}") for n in NUMBERS]
-    same = [
-        node(f"same{n}", Branch(),
-             always("stop", tests=[SlotTest(f"c{n}", "!=", value)]),
-             always(f"same{n + 1}" if n + 1 < len(HOSTILE) else "done", tests=[SlotTest(f"a{n}", "==", value)]),
-             always("stop"))
-        for n, value in enumerate(HOSTILE)
-    ]  # fmt: skip
-    return program(
-        *asks,
-        node("show", shell("\n".join([*shows, *gives])), when("pass", "same0", *keeps), when("fail", "stop"),
-             variables=tuple(Variable(f"{name.upper()}{n}", f"{name}{n}") for n in NUMBERS for name in "ab")),
-        *same,
-        message=words(*(ref(f"c{n}") for n in NUMBERS)),
-        slots=slots(*(f"{name}{n}" for n in NUMBERS for name in "abc")),
-        inputs=tuple(Input(f"a{n}", type="text") for n in NUMBERS),
-    )  # fmt: skip
-
-
-def test_what_anybody_says_stays_text(tmp_path: Path) -> None:
-    made = Made(tmp_path, said_at_once())
-    replies = "".join(f"ask{n}<<EOF\n{value}\nEOF\n" for n, value in enumerate(HOSTILE))
-    (tmp_path / "answers").write_text(replies, encoding="utf-8")
-    # Make takes away spaces before a value: such a one is given by a file.
-    given = {f"a{n}": value for n, value in enumerate(HOSTILE)}
-    listed = {name: value for name, value in given.items() if value[0].isspace()}
-    (tmp_path / "inputs").write_text(json.dumps(listed), encoding="utf-8")
-    words_of_make = [f"{name}={value}" for name, value in given.items() if not value[0].isspace()]
-    done = made.make(*words_of_make, "INPUTS=inputs", "ANSWERS=answers")
-    assert done.stdout.decode().splitlines()[-1].startswith("rdc: COMPLETE"), done.stderr.decode()
-    for n, value in enumerate(HOSTILE):
-        stripped = value.strip(" \t\r\n\v\f")  # of a reply, which has no white space at its ends
-        assert (made.read(f"a{n}").decode(), made.read(f"b{n}").decode()) == (value, stripped)
-    names = {"Makefile", ".rdc", "rdc", "answers", "inputs", *(f"{name}{n}" for n in NUMBERS for name in "ab")}
-    assert {path.name for path in tmp_path.iterdir()} == names
-    shown = (done.stdout + done.stderr).decode()
-    assert not [character for character in shown if not character.isprintable() and character not in "\n\t"]
-
-
-def test_a_reply_on_the_command_line_stays_text(tmp_path: Path) -> None:
-    made = Made(tmp_path, showing())
-    value = "$(shell touch x) $(touch x) ${{ x }} 'q' \"d\" \\ `touch x` %s"
-    assert made.end("a=x") == "rdc: WAITING ask"
-    assert made.make("answer", "STEP=ask", f"REPLY={value}").returncode == 0
-    assert made.end("resume") == f"rdc: COMPLETE {value}|x"
-    assert made.read("b").decode() == value
-    assert not (tmp_path / "x").exists()
-
 
 # --- Inputs (I8) ------------------------------------------------------------------------------------------------------
 
@@ -148,9 +69,26 @@ def test_unfit_inputs_leave_everything_as_it_was(tmp_path: Path) -> None:
     assert made.end("resume") == "rdc: COMPLETE -;1;false;c;x;before;"
 
 
-@pytest.mark.parametrize("name", ["PATH", "SHELL", "MAKEFLAGS", "RDC_STEP", "ANSWERS"])
-def test_an_input_that_make_would_misunderstand_is_refused(name: str) -> None:
-    whole = program(node("1", gate()), slots=slots(name), inputs=(Input(name),))
-    found = MakeBackend().emit(whole, {})
-    assert [item.code for item in found.diagnostics] == ["RD530"]
-    assert found.text is None
+OF_OPERATORS = ("BY", "NOTE", "PROMPTED", "NOTIFY", "AS", "ALL", "KEEP", "ANSWERS")
+OF_MAKE = ("PATH", "SHELL", "MAKEFLAGS", "RDC_STEP", "OUT")
+OF_AGENTS = ("BREAK",)
+"""Names that mean something only where agents or tools are called."""
+
+
+@pytest.mark.parametrize("name", [*OF_OPERATORS, *OF_MAKE, *OF_AGENTS])
+def test_a_name_that_make_would_misunderstand_is_refused(name: str) -> None:
+    plain, calling = node("1", gate()), node("1", agent("x"), always("done"))
+    as_input: dict[str, Any] = {"slots": slots(name), "inputs": (Input(name),)}
+    cases = [(plain, as_input), (calling, as_input), *[(plain, {"secrets": (name,)})] * (name in OF_OPERATORS)]
+    for first, declared in cases:
+        found = MakeBackend().emit(program(first, **declared), {})
+        if first is plain and name in OF_AGENTS:
+            assert found.text
+            continue
+        (problem,) = found.diagnostics
+        assert (found.text, problem.code, name in problem.message) == (None, "RD530", True)
+
+
+def test_a_playbook_that_calls_nobody_may_have_an_input_of_such_a_name(tmp_path: Path) -> None:
+    document = '# A\n\n## INPUTS\n\n- `BREAK` (text): It\n\n## STEP 1: One\n\n@elicit(input, "{{BREAK}}?")\n'
+    assert b"BREAK" in written(tmp_path, "main.playbook.md", document).read("Makefile")

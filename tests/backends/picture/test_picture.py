@@ -19,14 +19,8 @@ from compiler.ir.visits import VisitLimit, with_visit_limits
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
-from tests.support.documents import compiled
+from tests.support.pictures import drawn
 from tests.support.sample_programs import every_kind, group, node, program, to
-
-
-def drawn(folder: Path, text: str, files: dict[str, str] | None = None) -> Picture:
-    found = compiled(folder, text, files).program
-    assert found
-    return picture(found)
 
 
 def arrows(seen: Picture) -> list[str]:
@@ -102,11 +96,9 @@ def test_an_arrow_leads_where_it_ends_whatever_its_outcome(tmp_path: Path) -> No
         ("2", "1"): "back",
         ("2", "COMPLETE"): "complete",
     }
-
-
-def test_a_jump_to_an_earlier_step_that_is_no_loop_leads_onward(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. A\n- FAIL: GOTO Fix\n## 2. B\n## 3. C\n## Fix\n- PASS: GOTO 3\n- FAIL: STOP\n")
-    assert {arrow.leads for arrow in seen.arrows if (arrow.source, arrow.target) == ("Fix", "3")} == {"onward"}
+    text = "## 1. A\n- FAIL: GOTO Fix\n## 2. B\n## 3. C\n## Fix\n- PASS: GOTO 3\n- FAIL: STOP\n"
+    leads = {arrow.leads for arrow in drawn(tmp_path, text).arrows if (arrow.source, arrow.target) == ("Fix", "3")}
+    assert leads == {"onward"}, "a jump to an earlier step that is no loop"
 
 
 def test_marks_become_one_condition(tmp_path: Path) -> None:
@@ -290,9 +282,8 @@ def test_inputs_and_the_limit_stand_in_the_notes() -> None:
 
 
 def test_a_limit_of_visits_is_a_box_of_the_loop() -> None:
-    ends = (node("a", End("complete")), node("b", End("stop")))
     asked = node("1", Ask("pass_fail", Text()), to("a", OutcomeTest("pass")), to("2"))
-    loop = program(asked, node("2", Shell("sh", text("true")), to("1")), *ends)
+    loop = program(asked, node("2", Shell("sh", text("true")), to("1")), *ENDS)
     seen = picture(with_visit_limits(loop, [VisitLimit("1", 1, "enough")])[0])
     box = next(box for box in seen.boxes if box.lines[0].startswith("1: "))
     assert box.lines == ("1: at most 1 visit",)

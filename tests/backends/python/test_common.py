@@ -158,7 +158,7 @@ def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:
     assert text.count('outputs=["host"]') == 1
     assert 'on_fail=retry(2, then=stop("No host"))' in text
     assert 'on_pass=complete("{{host}} has {{version}}")' in text
-    for absent in ("texts=", "placeholders=", "do=", "gives=", "attempt="):
+    for absent in ("texts=", "placeholders=", "do=", "gives=", "attempt=", "retries"):
         assert absent not in text
 
 
@@ -262,11 +262,9 @@ def header(path: Path, target: str = "python") -> str:
 
 SAID = {
     "deploy-with-rollback.runbook.md": ("`bash -c STRING`, without `-e` and `pipefail`", "`agent"),
-    "code-review.runbook.md": ("A `block` is shown with the question. It never runs.", "-c STRING"),
     "database-failover.runbook.md": ("`{{NAME}}` shows the value. It is never put into a command.", "--agent COMMAND"),
     "playbooks/issue-triage.playbook.md": ("The inputs `issue` and `project` go into prompts unchanged", "`bash"),
     "playbooks/change-review.playbook.md": ("--tool CONNECTION=COMMAND` sets", "`parallel`"),
-    "workflows/dependency-update.workflow.yaml": ("skips all later steps and gates.", "In `parallel`"),
     "workflows/security-audit.workflow.yaml": ("In `parallel`, all agents must answer with it", "`none` means"),
     "specifications/checked-code.stepspec.yaml": (
         "Without mypy, this check is skipped: the run says so, and the step can pass.",

@@ -59,10 +59,10 @@ def same(made: Program) -> None:
     ast.parse(source, feature_version=(3, 9))
     found: dict[str, Any] = {}
     exec(source, found)
-    assert built(found["runbook"], EXTENSIONS) == wanted
-    doing = [name for name, step in wanted["nodes"].items() if step["task"] != "end"]
-    nodes = built(found["runbook"], EXTENSIONS)["nodes"]
-    assert [name for name, step in nodes.items() if step["task"] != "end"] == doing
+    rebuilt = built(found["runbook"], EXTENSIONS)
+    assert rebuilt == wanted
+    names = ([name for name, step in each["nodes"].items() if step["task"] != "end"] for each in (rebuilt, wanted))
+    assert next(names) == next(names), "in this order"
 
 
 @pytest.mark.share(3)
@@ -86,11 +86,11 @@ HOSTILE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_text_is_exactly_itself_and_nothing_in_it_is_hidden(hostile: str) -> None:
-    source = prose(hostile)
-    assert unframed(ast.literal_eval(source)) == hostile
-    assert all(character.isprintable() or character in "\n\t" for character in source)
+def test_a_text_is_exactly_itself_and_nothing_in_it_is_hidden() -> None:
+    for hostile in HOSTILE:
+        source = prose(hostile)
+        assert unframed(ast.literal_eval(source)) == hostile
+        assert all(character.isprintable() or character in "\n\t" for character in source)
 
 
 @given(st.text(alphabet="\"'\\\n\t{}ra \0\r\u202e", max_size=12))
@@ -132,13 +132,6 @@ def document(folder: Path, body: str, **options: object) -> str:
     found = emitted(made, **options).text
     assert found
     return found
-
-
-def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> None:
-    body = '## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP "Sorry"\n'
-    before = document(tmp_path, body).partition(SEPARATOR)[0]
-    assert 'on_fail=retry(2, then=stop("Sorry"))' in before
-    assert "retries" not in before
 
 
 def test_prompts_of_entries_are_shown_as_they_were_written() -> None:
@@ -209,9 +202,6 @@ def test_jumps_are_left_out_where_no_operator_can_jump() -> None:
     assert "jumps={" in (emitted(made).text or "")
 
 
-# --- One runtime for several programs ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def shared(tmp_path: Path) -> tuple[Path, Path]:
     emission = emitted(program(node("1", sh("echo done"))), runtime="shared")
@@ -227,16 +217,19 @@ def run(script: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_programs_share_a_runtime(shared: tuple[Path, Path]) -> None:
-    script, runtime = shared
+    script, companion = shared
     done = run(script, "run")
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     other = emitted(program(node("1", sh("echo other"))), runtime="shared")
-    whole = runtime.read_text(encoding="utf-8")
-    assert [(each.path, each.text) for each in other.companions] == [(runtime.name, whole)]
+    whole = companion.read_text(encoding="utf-8")
+    assert [(each.path, each.text) for each in other.companions] == [(companion.name, whole)]
+    assert whole == runtime("commands")
+    assert opening("commands") in whole
+    assert whole.endswith(modules("commands"))
     script.write_text(other.text or "", encoding="utf-8")
     assert run(script, "run").stdout == "other\n"
     larger = emitted(program(node("1", agent("Hello"))), runtime="shared").companions
-    assert [each.path for each in larger] != [runtime.name]
+    assert [each.path for each in larger] != [companion.name]
 
 
 def test_a_runtime_that_was_altered_is_not_run(shared: tuple[Path, Path]) -> None:
@@ -254,32 +247,20 @@ def test_a_runtime_that_was_altered_is_not_run(shared: tuple[Path, Path]) -> Non
 
 def test_another_version_has_another_name(monkeypatch: pytest.MonkeyPatch, shared: tuple[Path, Path]) -> None:
     monkeypatch.setattr("backends.python.edition.__version__", "9.9.9")
-    edition.runtime.cache_clear()
-    edition.opening.cache_clear()
-    edition.sha256_of_text.cache_clear()
+    cached = (edition.runtime, edition.opening, edition.sha256_of_text)
+    for each in cached:
+        each.cache_clear()
     (companion,) = emitted(program(node("1", sh("true"))), runtime="shared").companions
-    edition.runtime.cache_clear()
-    edition.opening.cache_clear()
-    edition.sha256_of_text.cache_clear()
+    for each in cached:
+        each.cache_clear()
     assert re.fullmatch(r"rdc_runtime_commands_[0-9a-f]{8}\.py", companion.path)
     assert companion.path != shared[1].name
-
-
-def test_a_shared_runtime_has_the_bytes_of_the_edition() -> None:
-    (companion,) = emitted(program(node("1", sh("true"))), runtime="shared").companions
-    assert companion.text == runtime("commands")
-    assert opening("commands") in companion.text
-    assert companion.text.endswith(modules("commands"))
-    assert has_edition(emitted(program(node("1", sh("true")))).text or "", "commands")
 
 
 def test_all_words_are_the_builders() -> None:
     from runtime_shim.engine.program import Builder  # noqa: PLC0415
 
     assert {word for word in WORDS if not hasattr(Builder, word)} == {"branch"}
-
-
-# --- The operator's jumps by the table and the runtime, held against the semantics ------------------------------------
 
 
 @pytest.mark.share(4)

@@ -44,8 +44,6 @@ def derives(made: Program) -> bool:
     return is_derived
 
 
-# --- Random specifications
-
 PATHS = ("{output_folder}/a.md", "{output_folder}/b.py", "{template_folder}/c.md")
 TEXTS = ("", "Do it", "Fill {output_folder}\nand more", "\nframed", "a 'quoted' \"text\" \\ {")
 WORDS = ("Format validation", "AST + type + lint", "Template/schema validation", "by hand", "mypy, ruff")
@@ -125,31 +123,10 @@ def test_a_title_that_looks_like_a_placeholder_stays_a_title(tmp_path: Path) -> 
     derives(handmade({"id": "a", "name": "a", "outputs": ["{output_folder}/a"]}))
 
 
-# --- What people read
-
-
 def example(path: Path) -> Program:
     made = compile_file(str(path), Settings()).program
     assert made
     return made
-
-
-def test_a_step_states_what_its_author_wrote() -> None:
-    found = author_part(example(ROOT / "examples/specifications/plan-product.stepspec.yaml"))
-    assert (
-        """    step("architecture", at=28, lines={"inputs": 31, "outputs": 33},
-        description="Decide how it is built",
-        phase="Phase 3 Solutioning",
-        needs=["{output_folder}/requirements.md"],
-        makes=["{output_folder}/architecture.md"],
-        evidence="L1",
-        human_gate="recommended",
-        retries=2,
-        pause=1,
-    )
-"""
-        in found
-    )
 
 
 def test_a_tool_states_the_name_of_its_stage_only_where_that_is_taken(tmp_path: Path) -> None:
@@ -160,14 +137,6 @@ def test_a_tool_states_the_name_of_its_stage_only_where_that_is_taken(tmp_path: 
         """tools=[{"name": "gitStatus"}, {"name": "gitStatus", "as": "gitStatus~2"}, {"name": "gitDiff"}]"""
         in author_part(made)
     )
-
-
-def test_the_header_speaks_of_what_is_below_it() -> None:
-    """The calls of a specification have no `go`: the builder derives where the run goes."""
-    header, _, calls = head(written(example(EXAMPLES[0]))).partition("\ndef specification(")
-    assert "go(" not in calls
-    assert "`go`" not in header
-    assert "`lines`" in header
 
 
 def test_the_options_of_operators_change_nothing_of_it() -> None:

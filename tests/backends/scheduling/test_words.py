@@ -8,36 +8,15 @@ from backends.scheduling.flow import Words
 from backends.scheduling.places import simplified
 from backends.scheduling.plan import make_plan
 from tests.support.documents import compiled
+from tests.support.runbooks import command, question
 
-DOCUMENT = """# Deploy
-
-## 1. Build
-
-```bash
-make build
-```
-
-- FAIL: GOTO Clean
-
-## 2. Wait
-
-```bash
-make ready
-```
-
-- FAIL: RETRY 3 GOTO Clean
-
-## 3. Go back?
-
-- YES: GOTO 2
-- NO: GOTO Clean
-
-## Clean up
-
-```bash
-make clean
-```
-"""
+DOCUMENT = (
+    "# Deploy\n\n"
+    + command("1. Build", "make build", "FAIL: GOTO Clean")
+    + command("2. Wait", "make ready", "FAIL: RETRY 3 GOTO Clean")
+    + question("3. Go back?", "", "YES: GOTO 2", "NO: GOTO Clean")
+    + command("Clean up", "make clean")
+)
 
 
 def test_conditions_have_the_words_of_the_target(tmp_path: Path) -> None:

@@ -129,6 +129,11 @@ def test_an_agent_follows_a_runbook_to_its_end(made: Callable[..., Follower], tm
     agent = made(FIX, work)
     agent.open(word="hello")
     assert agent.follow()["current"]["by"] == "person"
+    (journal,) = tmp_path.glob(".rdc/*/journal")
+    before = journal.read_bytes()
+    for refused in ("answer 1 yes --at 0:1", "goto 3", "answer 2/do - --at 0:1", "step 2/do --at 0:1"):
+        assert agent.call(refused, "yes\n").code in (2, 75)  # 75: the run waits for a person at another step
+    assert journal.read_bytes() == before
     (shown,) = agent.persons
     assert "answer 1 yes" in shown
     assert agent.call("answer 1 yes", AI_AGENT="").code == 0
@@ -142,10 +147,7 @@ def test_an_agent_follows_a_runbook_to_its_end(made: Callable[..., Follower], tm
     assert prompts == ["Write it\n\nWrite hello."] * 2
 
 
-LATER = [pytest.param(name, marks=pytest.mark.soak) for name in ("first-note", "dependency-update")]
-
-
-@pytest.mark.parametrize("name", ["security-audit", "plan-and-build", *LATER])
+@pytest.mark.parametrize("name", ["security-audit", "plan-and-build"])
 def test_an_agent_follows_a_workflow_with_parallel_steps_and_gates(made: Callable[..., Follower], name: str) -> None:
     folder = ROOT / "examples" / "workflows"
     scenario = next(iter(yaml.safe_load((folder / f"{name}.scenarios.yaml").read_text(encoding="utf-8")).values()))
@@ -157,41 +159,3 @@ def test_an_agent_follows_a_workflow_with_parallel_steps_and_gates(made: Callabl
         agent.person()
     assert facts["state"] == scenario["result"].lower()
     assert not any(left.values())
-
-
-def journal(folder: Path) -> bytes:
-    (found,) = folder.glob(".rdc/*/journal")
-    return found.read_bytes()
-
-
-REFUSED = (
-    *("answer 1 yes --at 0:1", "answer 1 no", "goto 3", "reset", "skip 1", "answer 2/do - --at 0:1"),
-    *("resume --rerun-interrupted", "resume --assume pass", "resume --human"),
-    *("step 2/do --at 0:1", "step 1 --at 1:1", "step 3 --at 0:3", "step 1 --at 0:2"),
-)
-
-
-def test_what_an_agent_must_not_do_is_refused_and_changes_nothing(
-    made: Callable[..., Follower], tmp_path: Path
-) -> None:
-    agent = made(FIX)
-    agent.open(word="hello")
-    agent.follow()
-    before = journal(tmp_path)
-    for words in REFUSED:
-        done = agent.call(words, "yes\n")
-        assert done.code in (2, 75), (words, done)  # 75: the run waits for a person at another step
-        assert journal(tmp_path) == before, words
-
-
-def test_a_repeated_call_changes_nothing(made: Callable[..., Follower], tmp_path: Path) -> None:
-    agent = made(FIX)
-    agent.open(word="hello")
-    agent.call("answer 1 yes", AI_AGENT="")
-    before = journal(tmp_path)
-    assert agent.call("step 1 --at 0:1").code == 2
-    assert journal(tmp_path) == before
-    assert agent.call("step 2/do --at 1:2/do").code == 75
-    assert agent.call("answer 2/do - --at 1:2/do", "done").code == 0
-    assert agent.call("answer 2/do - --at 1:2/do", "again").code == 2
-    assert agent.facts()["at"] == "2:2"

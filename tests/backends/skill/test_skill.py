@@ -57,11 +57,7 @@ def test_it_writes_a_valid_skill_with_its_program(tmp_path: Path) -> None:
         "compatibility": "Needs the MCP server rdc (`rdc mcp`), or Python 3.9 and bash on Linux or macOS.",
         "metadata": None,
     }
-
-
-def test_the_page_has_no_step_and_allows_no_tool(tmp_path: Path) -> None:
-    made(tmp_path)
-    text = (tmp_path / "deploy/SKILL.md").read_text(encoding="utf-8")
+    text = (folder / "SKILL.md").read_text(encoding="utf-8")
     assert "allowed-tools" not in text
     assert not [word for word in ("Build", "building", "Test", "testing") if word in text]
 
@@ -80,12 +76,11 @@ def test_without_the_program_it_needs_the_server(tmp_path: Path) -> None:
     assert validate(tmp_path / "deploy") == []
 
 
-@pytest.mark.parametrize("name", ["Deploy", "de_ploy", "a--b", "-a", "b-", "é", "a" * 65, "a b"])
-def test_a_folder_without_a_name_for_a_skill_is_refused(tmp_path: Path, name: str) -> None:
-    result = made(tmp_path, out=f"{name}/SKILL.md")
-    assert result.code == 1
-    assert f"error[RD551]: `{name}`, the name of the folder, can't be the name of a skill" in result.err
-    assert not (tmp_path / name).exists()
+def test_a_folder_without_a_name_for_a_skill_is_refused(tmp_path: Path) -> None:
+    for name in ("Deploy", "de_ploy", "a--b", "-a", "b-", "é", "a" * 65, "a b"):
+        result = made(tmp_path, out=f"{name}/SKILL.md")
+        refused = f"error[RD551]: `{name}`, the name of the folder, can't be the name of a skill"
+        assert (result.code, refused in result.err, (tmp_path / name).exists()) == (1, True, False)
 
 
 def test_a_path_that_ends_the_header_is_refused(tmp_path: Path) -> None:
@@ -198,16 +193,11 @@ def test_a_changed_line_is_found(tmp_path: Path, before: str, after: str) -> Non
     line = text[: text.index(before)].count("\n") + 1
     assert (result.code, result.out.startswith("deploy/SKILL.md:")) == (1, True)
     assert int(result.out.split(":")[1]) in (line, line + 1)
-
-
-def test_a_changed_program_is_found(tmp_path: Path) -> None:
-    made(tmp_path)
-    (tmp_path / "deploy.runbook.md").unlink()
+    path.write_text(text, encoding="utf-8")
     program = tmp_path / "deploy/scripts/deploy.py"
     program.write_text(program.read_text(encoding="utf-8").replace("echo building", "echo stolen"), encoding="utf-8")
     result = call("verify", "deploy/SKILL.md", cwd=tmp_path)
-    assert result.code == 1
-    assert "was changed" in result.out
+    assert (result.code, "was changed" in result.out) == (1, True)
 
 
 def test_a_build_writes_it(tmp_path: Path) -> None:

@@ -149,7 +149,6 @@ def test_instructions_like_a_third_person_are_steps(item: str) -> None:
     [
         ("Blue / red cups — put them on the tray:", "Blue / red cups"),
         ("Green tea — list its leaves:", "Green tea"),
-        ("**Cold-pot recovery:** list the pots:", "Cold-pot recovery"),
     ],
 )
 @pytest.mark.parametrize("mark", ["1.", "-"])
@@ -161,7 +160,6 @@ def test_an_item_that_names_a_case_asks_first(item: str, case: str, mark: str) -
 @pytest.mark.parametrize(
     ("lead", "case"),
     [
-        ("**Cold-pot recovery**\n\nIt is short.", "Cold-pot recovery"),
         ("**Green tea — list its leaves:**", "Green tea"),
         (
             "Prior to shop version 3 the cups were blue.\n\nList all of the cups that are in the shop:",
@@ -567,9 +565,9 @@ def test_a_numbered_item_with_a_sample_is_a_step() -> None:
 
 
 def test_a_text_above_a_bold_step_belongs_to_the_command_above() -> None:
-    page = f"{block('true')}If this fails, stop.\n\n**Step 2 — Push.**\n\n{block('git push')}"
+    page = f"{block('true')}If this fails, ask Anna.\n\n**Step 2 — Push.**\n\n{block('git push')}"
     made = draft(RUN + page)
-    assert made.plain_titles[1] == "If this fails, stop"
+    assert made.plain_titles[1] == "If this fails, ask Anna"
     assert not any("fails" in title for title in made.guards("git push"))
 
 
@@ -591,7 +589,7 @@ def test_a_command_at_the_end_of_a_sentence_is_shown(text: str, shown: list[str]
 @pytest.mark.parametrize(
     ("text", "title"),
     [
-        ("If it fails for a reason, stop and report it", "If it fails for a reason, stop and report it"),
+        ("If it fails for a reason, stop and report it", "Continue? If it fails for a reason, stop and report it"),
         ("If the pot is empty: fill it", "If the pot is empty: fill it"),
         ("If empty: fill it", "If empty: fill it"),
         ("Print.", "Print"),

@@ -116,12 +116,6 @@ def test_a_table_of_the_steps_leads_to_none_of_them() -> None:
     assert asked(tasks(*titles).replace("## Step 1", f"| Step | Task |\n|---|---|\n{rows}\n## Step 1")) == []
 
 
-def test_a_heading_with_only_a_number_is_the_step_of_that_number() -> None:
-    page = tasks("1. Disk is slow", "2. Root is full", "3. Tea is cold")
-    route = "- **Root** – go to **Step 2**.\n- **Tea** – go to step 3.\n"
-    assert asked(page.replace("ls 0\n```\n", f"ls 0\n```\n\n{route}")) == ["Root is full", "Tea is cold"]
-
-
 @pytest.mark.parametrize("text", ["Do not open it", "Don't open it", "Never open it", "Please do not open it"])
 def test_a_text_that_forbids_is_no_instruction(text: str) -> None:
     assert (words.imperative(text), words.demands(text), words.instruction(text)) == ("", False, "")
@@ -172,10 +166,10 @@ def test_a_shown_command_with_a_condition_asks_first(lead: str) -> None:
 
 
 def test_a_text_above_a_bold_step_is_about_the_step_above_it() -> None:
-    page = f"{RUN}**Step 1 — Pour**\n\n{block('ls')}If it fails, stop.\n\n**Step 2 — Warm**\n\n{block('df')}"
+    page = f"{RUN}**Step 1 — Pour**\n\n{block('ls')}If it fails, ask Anna.\n\n**Step 2 — Warm**\n\n{block('df')}"
     made = draft(page)
     assert made.guards("df") == []
-    assert made.text.index("If it fails, stop") < made.text.index("Step 2")
+    assert made.text.index("If it fails, ask Anna") < made.text.index("Step 2")
 
 
 def test_a_list_of_common_cases_is_one_question() -> None:
@@ -308,7 +302,6 @@ def test_a_text_about_what_comes_later_is_no_older_version() -> None:
 def test_a_text_that_continues_otherwise_is_no_condition() -> None:
     text = f"{RUN}{block('true')}{{}}\n\n{block('df a')}"
     assert draft(text.format("Otherwise continue with:")).guards("df a") == []
-    assert draft(text.format("If it is old, stop. Otherwise, proceed:")).guards("df a") == []
     assert draft(text.format("If it is old, look. Otherwise continue.")).guards("df a") == [
         "Does this apply: it is old?"
     ]

@@ -234,7 +234,8 @@ def test_an_editor_or_an_endless_command_is_shown_alone(command: str) -> None:
 
 def test_ordered_items_and_tasks_become_questions_and_facts_stay_text() -> None:
     made = draft(f"{RUN}1. Open the dashboard.\n2. The graph is blue.\n3. Call Anna.\n\n- [ ] Write it down\n")
-    assert made.titles == ["Open the dashboard: done?", "Call Anna", "Write it down: done?"]
+    assert made.titles == ["Open the dashboard", "Call Anna: done?", "Write it down: done?"]
+    assert made.text.index("The graph is blue") < made.text.index("Call Anna")
     assert "The graph is blue." in made.text
 
 

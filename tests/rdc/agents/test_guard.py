@@ -55,52 +55,22 @@ def shell(folder: Path, command: str) -> str:
 @pytest.mark.parametrize(
     "command",
     [
-        "rdc run ops/deploy.runbook.md answer 2 yes",
-        "rdc answer 2 yes",
+        *("rdc run ops/deploy.runbook.md answer 2 yes", "rdc answer 2 yes"),
         "rdc run ops/deploy.runbook.md goto 3 --as mcp",
-        "rdc run --from rundown ops/deploy.runbook.md reset",
-        "rdc goto 3",
-        "rdc run f.yaml approve gate",
-        "rdc resume --assume pass",
-        "rdc run f.md resume --assume=pass",
-        "rdc run f.md resume --rerun-interrupted",
-        "rdc run f.md resume --adopt",
-        "rdc run f.yaml run --human",
-        "rdc run f.md resume --answers yes.txt",
-        "rdc run f.md resume --override",
-        "rdc build --approve 'mcp 12'",
-        "rdc build --check --approve=x",
-        "/usr/local/bin/rdc goto 3",
-        "python3 -m rdc goto 3",
-        "r\\dc 'go'to 3",
-        "uv run rdc goto 3",
-        "env -u CLAUDECODE rdc goto 3",
-        "unset CLAUDECODE; rdc goto 3",
-        "CLAUDECODE= rdc goto 3",
-        "true && rdc goto 3",
-        "true\nrdc goto 3",
-        "rdc \\\n  goto 3",
-        "(rdc goto 3)",
-        "yes | xargs rdc goto",
-        "if true; then rdc goto 3; fi",
-        "bash -c 'rdc goto 3'",
-        'sudo sh -lc "cd x && rdc goto 3"',
-        "bash -c \"bash -c 'rdc goto 3'\"",
-        "bash <<EOF\nrdc goto 3\nEOF",
-        'echo "$(rdc goto 3)"',
-        "echo `rdc goto 3`",
-        "x=$(rdc goto 3)",
-        "cat <(rdc goto 3)",
-        "yes > >(rdc goto 3)",
-        "eval rdc goto 3",
-        "rdc goto 3 # don't",
-        "python3 deploy.py answer 2 yes",
-        "./deploy.py goto 3",
-        "cd ops && python3 ../deploy.py reset",
-        "make answer STEP=2 REPLY=yes",
-        "make REPLY=yes",
-        "make goto STEP=3",
-        "make -C . clean",
+        *("rdc run --from rundown ops/deploy.runbook.md reset", "rdc goto 3", "rdc run f.yaml approve gate"),
+        *("rdc resume --assume pass", "rdc run f.md resume --assume=pass"),
+        *("rdc run f.md resume --rerun-interrupted", "rdc run f.md resume --adopt"),
+        *("rdc run f.yaml run --human", "rdc run f.md resume --answers yes.txt"),
+        *("rdc run f.md resume --override", "rdc build --approve 'mcp 12'", "rdc build --check --approve=x"),
+        *("/usr/local/bin/rdc goto 3", "python3 -m rdc goto 3", "r\\dc 'go'to 3", "uv run rdc goto 3"),
+        *("env -u CLAUDECODE rdc goto 3", "unset CLAUDECODE; rdc goto 3", "CLAUDECODE= rdc goto 3"),
+        *("true && rdc goto 3", "true\nrdc goto 3", "rdc \\\n  goto 3", "(rdc goto 3)"),
+        *("yes | xargs rdc goto", "if true; then rdc goto 3; fi", "bash -c 'rdc goto 3'"),
+        *('sudo sh -lc "cd x && rdc goto 3"', "bash -c \"bash -c 'rdc goto 3'\""),
+        *("bash <<EOF\nrdc goto 3\nEOF", 'echo "$(rdc goto 3)"', "echo `rdc goto 3`", "x=$(rdc goto 3)"),
+        *("cat <(rdc goto 3)", "yes > >(rdc goto 3)", "eval rdc goto 3", "rdc goto 3 # don't"),
+        *("python3 deploy.py answer 2 yes", "./deploy.py goto 3", "cd ops && python3 ../deploy.py reset"),
+        *("make answer STEP=2 REPLY=yes", "make REPLY=yes", "make goto STEP=3", "make -C . clean"),
         "cd ops; make -f ../Makefile ASSUME=pass resume",
     ],
 )
@@ -111,31 +81,15 @@ def test_commands_that_decide_are_refused(project: Path, command: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "ls",
-        "",
-        "rdc run ops/deploy.runbook.md run --as mcp",
-        "rdc run ops/deploy.runbook.md resume",
-        "rdc status --json",
-        "rdc run f.md status --adopt",
-        "rdc run f.md --dry-run --answers yes.txt",
-        "rdc check ops/deploy.runbook.md",
-        "rdc build --check",
-        "rdc explain RD501 | grep answer",
-        "git commit -m 'rdc goto 3: explain'",
-        "grep -rn 'rdc goto' docs",
-        "echo rdc goto 3",
-        "cat rdc.toml rdc.lock ops/deploy.runbook.md",
-        "cp rdc.lock /tmp/copy",
-        "sed -n 1,5p ops/deploy.runbook.md",
-        "rm notes.md",
-        "echo hi > notes.md",
-        "rdc check < ops/deploy.runbook.md",
-        "python3 other.py answer",
-        "python3 deploy.py status",
-        "make status",
-        "cd ops && make answer",
-        "cat > notes.md <<'EOF'\nrun `rdc goto 3`, it's for you\nrdc goto 3\nEOF",
-        "# rdc goto 3, don't",
+        *("ls", "", "rdc run ops/deploy.runbook.md run --as mcp", "rdc run ops/deploy.runbook.md resume"),
+        *("rdc status --json", "rdc run f.md status --adopt", "rdc run f.md --dry-run --answers yes.txt"),
+        *("rdc check ops/deploy.runbook.md", "rdc build --check", "rdc explain RD501 | grep answer"),
+        *("git commit -m 'rdc goto 3: explain'", "grep -rn 'rdc goto' docs", "echo rdc goto 3"),
+        *("cat rdc.toml rdc.lock ops/deploy.runbook.md", "cp rdc.lock /tmp/copy"),
+        *("sed -n 1,5p ops/deploy.runbook.md", "rm notes.md", "echo hi > notes.md"),
+        *("rdc check < ops/deploy.runbook.md", "python3 other.py answer", "python3 deploy.py status"),
+        *("make status", "cd ops && make answer"),
+        *("cat > notes.md <<'EOF'\nrun `rdc goto 3`, it's for you\nrdc goto 3\nEOF", "# rdc goto 3, don't"),
         "echo 'open",
         "X=answer; rdc run ops/deploy.runbook.md $X 2 yes",  # no hook sees through variables
     ],
@@ -147,26 +101,12 @@ def test_other_commands_pass(project: Path, command: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "echo > rdc.lock",
-        "echo >>rdc.toml",
-        "echo 2>&1 >| ops/deploy.runbook.md",
-        "rm -rf .rdc",
-        "rm ops/*.runbook.md",
-        "rm -r ops",
-        "rm -rf .",
-        "mv ops/deploy.runbook.md /tmp",
-        "cp /tmp/x rdc.lock",
-        "sed -i s/yes/no/ ops/deploy.runbook.md",
-        "perl -pi -e 1 rdc.toml",
-        "tee -a rdc.lock",
-        "cd ops && truncate -s0 deploy.runbook.md",
-        "cd ops\necho > ../rdc.lock",
-        "dd of=rdc.lock",
-        "git checkout HEAD~1 rdc.lock",
-        "git restore ops/deploy.runbook.md",
-        "bash -c 'rm rdc.lock'",
-        "echo x > .claude/settings.json",
-        "tee ~/.codex/config.toml",
+        *("echo > rdc.lock", "echo >>rdc.toml", "echo 2>&1 >| ops/deploy.runbook.md", "rm -rf .rdc"),
+        *("rm ops/*.runbook.md", "rm -r ops", "rm -rf .", "mv ops/deploy.runbook.md /tmp"),
+        *("cp /tmp/x rdc.lock", "sed -i s/yes/no/ ops/deploy.runbook.md", "perl -pi -e 1 rdc.toml"),
+        *("tee -a rdc.lock", "cd ops && truncate -s0 deploy.runbook.md", "cd ops\necho > ../rdc.lock"),
+        *("dd of=rdc.lock", "git checkout HEAD~1 rdc.lock", "git restore ops/deploy.runbook.md"),
+        *("bash -c 'rm rdc.lock'", "echo x > .claude/settings.json", "tee ~/.codex/config.toml"),
         "touch .rdc/deploy@mcp/journal",
         "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: rdc.lock\n*** End Patch\nEOF",
     ],
@@ -183,16 +123,15 @@ def test_commands_that_write_what_belongs_to_people_are_refused(project: Path, c
         *(".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml", ".codex/rules/rdc.rules"),
     ],
 )
-@pytest.mark.parametrize(
-    ("tool", "key"),
-    [("Edit", "file_path"), ("Write", "file_path"), ("NotebookEdit", "notebook_path"), ("mcp__fs__write_file", "path")],
-)
-def test_edits_of_what_belongs_to_people_are_refused(project: Path, tool: str, key: str, path: str) -> None:
+def test_edits_of_what_belongs_to_people_are_refused(project: Path, path: str) -> None:
+    """A tool decides which of its fields is the path."""
     link = project / "link.md"
     if not link.is_symlink():
         link.symlink_to("ops/deploy.runbook.md")
-    assert refusal(event(project, tool, {key: path, "content": "x"})) == f"{path} {EDIT}"
-    assert refusal(event(project / "ops", tool, {key: str(project / path)})).endswith(EDIT) or path[0] == "~"
+    keys = {"Edit": "file_path", "NotebookEdit": "notebook_path", "mcp__fs__write_file": "path"}
+    for tool, key in {**keys, "Write": "file_path"}.items() if path == "rdc.lock" else [("Write", "file_path")]:
+        assert refusal(event(project, tool, {key: path, "content": "x"})) == f"{path} {EDIT}"
+    assert refusal(event(project / "ops", "Write", {"file_path": str(project / path)})).endswith(EDIT) or path[0] == "~"
 
 
 @pytest.mark.parametrize(
@@ -224,16 +163,19 @@ def test_patches_of_what_belongs_to_people_are_refused(project: Path, kind: str,
     assert refusal(event(project, "apply_patch", {"command": moved})) == f"{path} {EDIT}"
 
 
-def test_moves_and_lists_of_edits_count(project: Path) -> None:
-    assert refusal(event(project, "mcp__fs__move_file", {"source": "notes.md", "destination": "rdc.lock"}))
-    assert refusal(event(project, "MultiEdit", {"edits": [{"file_path": "notes.md"}, {"file_path": "rdc.lock"}]}))
-    assert refusal(event(project, "mcp__fs__delete", {"paths": ["notes.md", "rdc.lock"]}))
-
-
-def test_words_as_a_list_are_a_command_too(project: Path) -> None:
-    assert PERSON in refusal(event(project, "shell", {"command": ["bash", "-lc", "rdc goto 3"]}))
-    assert PERSON in refusal(event(project, "shell", {"command": ["rdc", "goto", "3"]}))
-    assert PERSON in refusal(event(project, "shell", "rdc goto 3"))
+@pytest.mark.parametrize(
+    ("tool", "given", "reason"),
+    [
+        ("mcp__fs__move_file", {"source": "notes.md", "destination": "rdc.lock"}, EDIT),
+        ("MultiEdit", {"edits": [{"file_path": "notes.md"}, {"file_path": "rdc.lock"}]}, EDIT),
+        ("mcp__fs__delete", {"paths": ["notes.md", "rdc.lock"]}, EDIT),
+        ("shell", {"command": ["bash", "-lc", "rdc goto 3"]}, PERSON),
+        ("shell", {"command": ["rdc", "goto", "3"]}, PERSON),
+        ("shell", "rdc goto 3", PERSON),
+    ],
+)
+def test_moves_and_lists_of_edits_and_of_words_count(project: Path, tool: str, given: object, reason: str) -> None:
+    assert reason in refusal(event(project, tool, given))
 
 
 def test_other_events_pass(project: Path) -> None:
@@ -241,33 +183,34 @@ def test_other_events_pass(project: Path) -> None:
         assert refusal(event(project, "Bash", {"command": "rdc goto 3"}, name)) == ""
 
 
-# --- Runs that wait ---------------------------------------------------------------------------------------------------
-
-
 def stop(folder: Path, **more: object) -> str:
     return refusal(json.dumps({"hook_event_name": "Stop", "cwd": str(folder), **more}).encode())
 
 
-def test_an_end_while_a_run_waits_for_the_agent_is_refused_once(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    document(tmp_path, "fix.workflow.yaml", PROMPTING)
-    assert stop(tmp_path) == ""
-    assert spawn("run", "fix.workflow.yaml", "run", "--as", "mcp", cwd=tmp_path).code == 75
-    assert stop(tmp_path) == "the run fix@mcp waits for you at step write; continue it, or show the user why you can't"
-    assert stop(tmp_path, stop_hook_active=True) == ""
-    assert stop(tmp_path, stop_hook_active=False)
-
-
-def test_an_answer_to_a_prompt_passes_and_one_to_a_question_does_not(tmp_path: Path) -> None:
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A project with a prompt and a question."""
     (tmp_path / ".git").mkdir()
     document(tmp_path, "fix.workflow.yaml", PROMPTING)
     document(tmp_path, "deploy.runbook.md", ASKING)
+    return tmp_path
+
+
+def test_an_end_while_a_run_waits_for_the_agent_is_refused_once(shop: Path) -> None:
+    assert stop(shop) == ""
+    assert spawn("run", "fix.workflow.yaml", "run", "--as", "mcp", cwd=shop).code == 75
+    assert stop(shop) == "the run fix@mcp waits for you at step write; continue it, or show the user why you can't"
+    assert stop(shop, stop_hook_active=True) == ""
+    assert stop(shop, stop_hook_active=False)
+
+
+def test_an_answer_to_a_prompt_passes_and_one_to_a_question_does_not(shop: Path) -> None:
     for name in ("fix.workflow.yaml", "deploy.runbook.md"):
-        assert spawn("run", name, cwd=tmp_path).code == 75
-    assert shell(tmp_path, "rdc run fix.workflow.yaml answer write - --at 0:write < answer.md") == ""
-    assert shell(tmp_path, "rdc run fix.workflow.yaml answer --at 0:write write -").startswith(PERSON)
-    assert shell(tmp_path, "rdc run deploy.runbook.md answer 2 yes").startswith(PERSON)
-    assert "fix waits for you" in stop(tmp_path)
+        assert spawn("run", name, cwd=shop).code == 75
+    assert shell(shop, "rdc run fix.workflow.yaml answer write - --at 0:write < answer.md") == ""
+    assert shell(shop, "rdc run fix.workflow.yaml answer --at 0:write write -").startswith(PERSON)
+    assert shell(shop, "rdc run deploy.runbook.md answer 2 yes").startswith(PERSON)
+    assert "fix waits for you" in stop(shop)
 
 
 def test_an_answer_passes_only_if_no_person_is_asked_at_a_step_of_that_name(
@@ -280,30 +223,20 @@ def test_an_answer_passes_only_if_no_person_is_asked_at_a_step_of_that_name(
     assert shell(tmp_path, "rdc run fix.workflow.yaml answer 2 -") == ""
 
 
-def test_an_end_while_a_run_waits_for_a_person_or_is_over_passes(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    document(tmp_path, "rdc.toml", '[mcp]\ndocuments = ["*.runbook.md"]\n')
-    document(tmp_path, "deploy.runbook.md", ASKING)
-    assert spawn("run", "deploy.runbook.md", "open", cwd=tmp_path).code == 0
-    assert "the run deploy waits for you at step 1 Build" in stop(tmp_path), "its next step is a command"
-    assert spawn("run", "deploy.runbook.md", "resume", cwd=tmp_path).code == 75
-    assert stop(tmp_path) == ""
-    assert spawn("run", "deploy.runbook.md", "answer", "2", "yes", "--resume", cwd=tmp_path).code == 0
-    assert stop(tmp_path) == ""
+def test_an_end_while_a_run_waits_for_a_person_or_is_over_passes(shop: Path) -> None:
+    document(shop, "rdc.toml", '[mcp]\ndocuments = ["*.runbook.md"]\n')
+    assert spawn("run", "deploy.runbook.md", "open", cwd=shop).code == 0
+    assert "the run deploy waits for you at step 1 Build" in stop(shop), "its next step is a command"
+    for words, code in ((["resume"], 75), (["answer", "2", "yes", "--resume"], 0)):
+        assert spawn("run", "deploy.runbook.md", *words, cwd=shop).code == code
+        assert stop(shop) == ""
 
 
-def test_a_title_steers_no_terminal(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    document(
-        tmp_path,
-        "fix.workflow.yaml",
-        'name: a\nsteps:\n  - {name: a, title: "x\\e[2J\\u202ey", prompt: Go., end: true}\n',
-    )
-    spawn("run", "fix.workflow.yaml", cwd=tmp_path)
-    assert stop(tmp_path).isprintable()
-
-
-# --- Events that nothing can read -------------------------------------------------------------------------------------
+def test_a_title_steers_no_terminal(shop: Path) -> None:
+    step = '{name: a, title: "x\\e[2J\\u202ey", prompt: Go., end: true}'
+    document(shop, "fix.workflow.yaml", f"name: a\nsteps:\n  - {step}\n")
+    spawn("run", "fix.workflow.yaml", cwd=shop)
+    assert stop(shop).isprintable()
 
 
 @pytest.mark.parametrize(

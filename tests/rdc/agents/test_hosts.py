@@ -57,6 +57,7 @@ def test_codex_gets_server_hook_and_rules(project: Path) -> None:
     assert settings["mcp_servers"]["rdc"] == {"command": "rdc", "args": ["mcp"], "tool_timeout_sec": 60}
     (before,), (stop,) = (settings["hooks"][event][0]["hooks"] for event in ("PreToolUse", "Stop"))
     assert (before["command"], stop["command"]) == ("rdc guard || exit 2", "rdc guard")
+    assert spawn(*shlex.split(stop["command"])[1:], "--help", cwd=project).code == 0
     rules: list[dict[str, Any]] = []
     exec(files[".codex/rules/rdc.rules"], {"prefix_rule": lambda **rule: rules.append(rule)})
     assert {rule["decision"] for rule in rules} == {"forbidden"}
@@ -76,15 +77,7 @@ def test_the_options_of_the_command_are_those_of_the_server(project: Path, host:
 def test_without_documents_the_rules_name_none(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     assert "[]" not in printed(tmp_path, "codex")[".codex/rules/rdc.rules"]
-
-
-def test_the_command_of_the_hook_is_one_of_rdc(project: Path) -> None:
-    command = tomllib.loads(printed(project, "codex")[".codex/config.toml"])["hooks"]["Stop"][0]["hooks"][0]["command"]
-    assert spawn(*shlex.split(command)[1:], "--help", cwd=project).code == 0
-
-
-def test_an_unknown_host_is_refused(project: Path) -> None:
-    assert call("mcp", "--print", "cursor", cwd=project).code == 2
+    assert call("mcp", "--print", "cursor", cwd=tmp_path).code == 2
 
 
 def test_codex_reads_characters_that_json_writes_as_two(project: Path) -> None:

@@ -17,9 +17,7 @@ rdc:
   secrets: [TOKEN]
 ---
 # Loud
-
 ## 1. Print
-
 ```bash
 printf '%s\\n' "token $TOKEN" $'\\e[31mred\\e[0m\\a' $'tok\\x1b[0men'
 head -c 1000000 /dev/zero | tr '\\0' x
@@ -60,58 +58,37 @@ def test_the_tools_have_hints_and_one_result(tmp_path: Path, mode: str) -> None:
     drive(tmp_path, act, mode=mode, TOKEN="s3cret-value")
 
 
-def end_of_output(folder: Path, more: str) -> Table:
-    serve(folder, "loud.runbook.md", LOUD, more)
+def test_a_result_has_the_end_of_the_output_without_secrets_which_steers_no_terminal(tmp_path: Path) -> None:
+    def output(number: int, text: str, more: str, token: str) -> Table:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        serve(folder, "loud.runbook.md", text, more)
 
-    async def act(host: Host) -> Table:
-        shown = await host.call("start", document="loud.runbook.md")
-        result = await host.raw("next", run=shown["run"], at=shown["at"])
-        assert len(result.model_dump_json()) < 16_000
-        assert "s3cret" not in result.model_dump_json()
-        return content_of(result)
+        async def act(host: Host) -> Table:
+            shown = await host.call("start", document="loud.runbook.md")
+            result = await host.raw("next", run=shown["run"], at=shown["at"])
+            assert len(result.model_dump_json()) < 16_000
+            assert "s3cret" not in result.model_dump_json()
+            return content_of(result)
 
-    return drive(folder, act, TOKEN="s3cret-value")
+        return drive(folder, act, TOKEN=token)
 
-
-def test_a_result_has_the_end_of_the_output_without_secrets(tmp_path: Path) -> None:
-    shown = end_of_output(tmp_path, "")
+    shown = output(1, LOUD, "", "s3cret-value")
     assert shown["state"] == "complete"
     assert shown["output"].endswith("x\nlast ***\n")
     assert len(shown["output"]) == 4_000
-    assert shown["output_bytes"] > 1_000_000
-
-
-def test_a_project_can_hide_all_output(tmp_path: Path) -> None:
-    shown = end_of_output(tmp_path, 'output = "none"\n')
-    assert "output" not in shown
-    assert shown["output_bytes"] > 1_000_000
-
-
-def test_output_steers_no_terminal(tmp_path: Path) -> None:
-    serve(tmp_path, "loud.runbook.md", LOUD.replace("1000000", "10"))
-
-    async def act(host: Host) -> Table:
-        shown = await host.call("start", document="loud.runbook.md")
-        return await host.call("next", run=shown["run"], at=shown["at"])
-
-    shown = drive(tmp_path, act, TOKEN="token")
-    assert shown["output"] == "*** ***\n red ?\ntok en\nxxxxxxxxxx\nlast ***\n"
+    hidden = output(2, LOUD, 'output = "none"\n', "s3cret-value")
+    assert "output" not in hidden, "as the project wants"
+    assert shown["output_bytes"] == hidden["output_bytes"] > 1_000_000
+    small = output(3, LOUD.replace("1000000", "10"), "", "token")
+    assert small["output"] == "*** ***\n red ?\ntok en\nxxxxxxxxxx\nlast ***\n"
 
 
 def test_runs_get_no_agent_and_options_after_the_dashes(tmp_path: Path) -> None:
     """The agent that calls the server does the agents' steps, except those with a command of their own."""
-    text = """name: two
-steps:
-  - name: mine
-    agent: helper
-    prompt: Say it.
-    next: yours
-  - name: yours
-    agent: other
-    prompt: Say it too.
-    end: true
-"""
-    serve(tmp_path, "two.workflow.yaml", text)
+    mine = "{name: mine, agent: helper, prompt: Say it., next: yours}"
+    yours = "{name: yours, agent: other, prompt: Say it too., end: true}"
+    serve(tmp_path, "two.workflow.yaml", f"name: two\nsteps:\n  - {mine}\n  - {yours}\n")
 
     async def act(host: Host) -> list[Table]:
         first = await host.call("start", document="two.workflow.yaml")

@@ -58,11 +58,7 @@ def test_an_example_reaches_its_end(
     if inputs:  # a value names no file
         assert "@/etc/passwd" in prompts[0]
     signed = {by for _, _, by in outcomes(tmp_path) if by}  # no one calls an optional tool
-    assert signed == ({"tester (agent)"} if answers else {f"{signed_by()} via tester (form)"})
-
-
-def signed_by() -> str:
-    return getpass.getuser()
+    assert signed == ({"tester (agent)"} if answers else {f"{getpass.getuser()} via tester (form)"})
 
 
 def test_a_run_moves_between_an_agent_and_a_terminal(tmp_path: Path) -> None:
@@ -102,15 +98,11 @@ rdc:
     "1": {by: agent}
 ---
 # Fix
-
 ## 1. Write the file
-
 Write `done` into the file `result`.
-
 ```bash
 grep done result
 ```
-
 - FAIL: RETRY 1 STOP "It is not done"
 """
 

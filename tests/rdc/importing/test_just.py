@@ -42,10 +42,6 @@ def test_the_only_recipe_becomes_a_draft_that_names_its_justfile(tmp_path: Path)
     assert call("import", "--check", "say.runbook.md", cwd=tmp_path).code == 0
     (tmp_path / "justfile").write_text(JUSTFILE.replace("echo {", "printf {"))
     assert call("import", "--check", "say.runbook.md", cwd=tmp_path).code == 1
-
-
-def test_a_draft_replaces_no_file(tmp_path: Path) -> None:
-    (tmp_path / "justfile").write_text(JUSTFILE)
     (tmp_path / "say.runbook.md").write_text("mine")
     assert call("import", "justfile", cwd=tmp_path).code == 2
     assert (tmp_path / "say.runbook.md").read_text() == "mine"
@@ -61,51 +57,36 @@ def test_several_recipes_need_a_name(tmp_path: Path) -> None:
     assert call("import", "x.just", "--recipe", "none", cwd=tmp_path).err == "x.just: no recipe `none`\n"
 
 
-def test_a_refusal_has_the_line_of_the_construct(tmp_path: Path) -> None:
+def test_a_refusal_has_the_line_of_the_construct_or_the_words_of_just(tmp_path: Path) -> None:
     (tmp_path / "justfile").write_text("a:\n    x\n    -y\n")
     result = call("import", "justfile", "--format", "json", cwd=tmp_path)
     [refused] = json.loads(result.out)["refused"]
     assert (result.code, refused["kind"], refused["line"]) == (2, "just", 3)
     assert not list(tmp_path.glob("*.md"))
+    (tmp_path / "justfile").write_text("a:\n    x\na:\n    y\n")
+    result = call("import", "justfile", cwd=tmp_path)
+    assert (result.code, "just doesn't read it: error: recipe `a`" in result.err) == (2, True)
 
 
-def test_any_name_is_a_justfile_for_from(tmp_path: Path) -> None:
-    (tmp_path / "tasks").write_text(JUSTFILE)
-    assert call("import", "tasks", "--from", "just", cwd=tmp_path).code == 0
-
-
-def test_only_justfiles_have_recipes(tmp_path: Path) -> None:
+def test_refusals_without_a_justfile_or_just(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.md").write_text("# A\n\n```bash\nls\n```\n")
     result = call("import", "a.md", "--recipe", "x", cwd=tmp_path)
     assert (result.code, result.err) == (2, "rdc: --recipe needs a justfile (see 'rdc import --help')\n")
-
-
-def test_what_just_cannot_read_is_refused_in_its_words(tmp_path: Path) -> None:
-    (tmp_path / "justfile").write_text("a:\n    x\na:\n    y\n")
-    result = call("import", "justfile", cwd=tmp_path)
-    assert result.code == 2
-    assert "just doesn't read it: error: recipe `a`" in result.err
-
-
-def test_without_just_the_refusal_names_an_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "justfile").write_text(JUSTFILE)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    result = call("import", "justfile", cwd=tmp_path)
-    assert result.code == 2
-    assert "install it, such as with 'pip install rust-just'" in result.err
-
-
-def test_settings_of_the_environment_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "justfile").write_text(JUSTFILE)
-    monkeypatch.setenv("JUST_DUMP_FORMAT", "just")
-    monkeypatch.setenv("JUST_JUSTFILE", "other")
-    assert call("import", "justfile", cwd=tmp_path).code == 0
-
-
-def test_standard_input_is_no_justfile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (tmp_path / "justfile").open("w+") as file, monkeypatch.context() as patched:
         file.write(JUSTFILE)
         file.seek(0)
         patched.setattr(sys, "stdin", file)
         result = call("import", "-", "--from", "just", cwd=tmp_path)
     assert (result.code, result.err) == (2, "-: just reads files only; name the justfile\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = call("import", "justfile", cwd=tmp_path)
+    assert (result.code, "install it, such as with 'pip install rust-just'" in result.err) == (2, True)
+
+
+def test_settings_of_the_environment_change_nothing_and_any_name_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tasks").write_text(JUSTFILE)
+    monkeypatch.setenv("JUST_DUMP_FORMAT", "just")
+    monkeypatch.setenv("JUST_JUSTFILE", "other")
+    assert call("import", "tasks", "--from", "just", cwd=tmp_path).code == 0

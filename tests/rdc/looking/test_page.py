@@ -66,7 +66,7 @@ def rows(page: Page) -> list[str]:
     return [" ".join(text.split()) for text in page.locator("#visits li").all_inner_texts()]
 
 
-def test_boxes_and_arrows_show_the_run(incident: str, person: People) -> None:
+def test_boxes_arrows_and_rows_show_the_run(incident: str, person: People) -> None:
     page = person().look(incident, "stopped")
     for text, look, sign in (
         ("1 Measure", "passed", "✓"),
@@ -83,22 +83,6 @@ def test_boxes_and_arrows_show_the_run(incident: str, person: People) -> None:
     labels = [text.strip() for text in page.locator("svg .edge.taken").all_text_contents()]
     assert sorted(label for label in labels if label) == ["failed", "worked", "worked", "yes", "↻ again, up to 2 times"]
     expect(page.locator("#state")).to_have_text("✕ STOP")
-
-
-def test_a_waiting_step_has_its_own_look(incident: str, person: People) -> None:
-    page = person().look(incident)
-    expect(page.locator("#state")).to_have_text("? WAITING")
-    expect(box(page, "2 Does")).to_have_class(re.compile(r"\bwaiting seen\b"))
-    expect(box(page, "2 Does").locator(".badge")).to_have_text("?")
-    look = (
-        "element => { const s = getComputedStyle(element); return [s.stroke, s.strokeDasharray, s.strokeWidth].join() }"
-    )
-    shapes = [box(page, text).locator("polygon").first.evaluate(look) for text in ("1 Measure", "2 Does", "3 Install")]
-    assert len(set(shapes)) == 3
-
-
-def test_rows_show_attempts_outcomes_and_who_decided(incident: str, person: People) -> None:
-    page = person().look(incident, "stopped")
     expect(page.locator("#visits li.last")).to_have_text("✕STOP Rolled back to 1.4.2")
     expect(page.locator("#answered code").first).to_have_text("rdc run payments.runbook.md retry --as stopped")
     assert [re.sub(r" \d+\.\d s", "", row) for row in rows(page)] == [
@@ -123,6 +107,26 @@ def test_rows_show_attempts_outcomes_and_who_decided(incident: str, person: Peop
     expect(details).to_contain_text("40 idle connections")
     box(page, "4 Check").click()
     expect(details).to_contain_text("not reached in this run")
+
+
+def test_a_waiting_step_has_its_own_look_and_its_form_chooses_no_reply(incident: str, person: People) -> None:
+    visitor = person()
+    page = visitor.look(incident)
+    expect(page.locator("#state")).to_have_text("? WAITING")
+    expect(box(page, "2 Does")).to_have_class(re.compile(r"\bwaiting seen\b"))
+    expect(box(page, "2 Does").locator(".badge")).to_have_text("?")
+    look = (
+        "element => { const s = getComputedStyle(element); return [s.stroke, s.strokeDasharray, s.strokeWidth].join() }"
+    )
+    shapes = [box(page, text).locator("polygon").first.evaluate(look) for text in ("1 Measure", "2 Does", "3 Install")]
+    assert len(set(shapes)) == 3
+    button = page.get_by_role("button", name="Record the answer")
+    expect(page.locator("#question [type=radio]")).to_have_count(2)
+    expect(page.locator("#question [type=radio]:checked")).to_have_count(0)
+    button.click()
+    page.get_by_label("YES").check()
+    button.click()  # the name is missing
+    assert not [url for url in visitor.requests if url.endswith("/answer")]
 
 
 def test_two_runs_are_compared(incident: str, person: People) -> None:
@@ -169,18 +173,6 @@ def test_every_part_has_a_key(incident: str, person: People) -> None:
         expect(page.locator("dialog[open] h2")).to_have_text(heading)
         press("Escape")
         expect(page.locator("dialog[open]")).to_have_count(0)
-
-
-def test_the_form_chooses_no_reply(incident: str, person: People) -> None:
-    visitor = person()
-    page = visitor.look(incident)
-    button = page.get_by_role("button", name="Record the answer")
-    expect(page.locator("#question [type=radio]")).to_have_count(2)
-    expect(page.locator("#question [type=radio]:checked")).to_have_count(0)
-    button.click()
-    page.get_by_label("YES").check()
-    button.click()  # the name is missing
-    assert not [url for url in visitor.requests if url.endswith("/answer")]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -382,9 +374,8 @@ def test_each_question_has_its_form(
     expect(form).to_be_visible()
     for role, count in roles.items():
         expect(form.get_by_role(role)).to_have_count(count)
-    expect(form.get_by_role("button", name="Record")).to_have_count(
-        int(state.question is not None and state.question.form)
-    )
+    has_form = state.question is not None and state.question.form
+    expect(form.get_by_role("button", name="Record")).to_have_count(int(has_form))
     expect(page.locator("#run")).to_contain_text(text)
     assert not Axe().run(page).response["violations"]
 
@@ -465,16 +456,10 @@ def test_a_hostile_picture_has_only_shapes(incident: str, person: People) -> Non
     found = page.locator("svg").evaluate(
         "svg => [svg, ...svg.querySelectorAll('*')].map(one => [one.localName, ...one.getAttributeNames()].join(' '))"
     )
-    assert sorted(found) == [
-        "g",
-        "g class",
-        "polygon points",
-        "svg viewBox role aria-label width height class",
-        "text x y",
-    ]
-    visitor.problems = [
-        one for one in visitor.problems if "Content Security Policy" not in one
-    ]  # it blocks styles, too
+    svg = "svg viewBox role aria-label width height class"
+    assert sorted(found) == ["g", "g class", "polygon points", svg, "text x y"]
+    # the policy blocks styles, too
+    visitor.problems = [one for one in visitor.problems if "Content Security Policy" not in one]
 
 
 def test_the_page_tries_to_connect_again(tmp_path: Path, person: People) -> None:

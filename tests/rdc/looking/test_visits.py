@@ -59,39 +59,29 @@ def paths(file: Path, visits: Sequence[Visit]) -> list[tuple[str, ...]]:
     return found
 
 
-def test_a_path_has_branches(tmp_path: Path) -> None:
+def test_a_path_has_branches_and_that_of_another_version_is_empty(tmp_path: Path) -> None:
     file = Path(shutil.copy(EXAMPLES / "preflight-checks.runbook.md", tmp_path))
     assert spawn("run", file.name, cwd=tmp_path).code == 1
-    visits = read(file, records_of(tmp_path, "preflight-checks"))
+    records = records_of(tmp_path, "preflight-checks")
+    visits = read(file, records)
     assert [one.step for one in visits] == ["1", "2.1", "2.2", "2.3", "2.4", "Report"]
     assert [one.word for one in visits] == ["PASS", "PASS", "FAIL", "PASS", "FAIL", "PASS"]
     assert paths(file, visits)[4] == ("2.4", "2", "Report")
+    file.write_text(file.read_text().replace("name=shop", "name=store"))
+    assert {one.path for one in read(file, records)} == {()}
 
 
-def test_a_path_has_the_ends_of_nested_runbooks(tmp_path: Path) -> None:
+def test_a_path_has_the_ends_of_nested_runbooks_and_the_box_of_attempts(tmp_path: Path) -> None:
     inner = "# Inner\n\n" + command("1. Look", "true", 'PASS: COMPLETE "Good"')
     document(tmp_path, "inner.runbook.md", inner)
-    file = document(
-        tmp_path, "outer.runbook.md", "# Outer\n\n## 1. Inner\n\n- inner.runbook.md\n\n" + command("2. Then", "true")
-    )
+    outer = "# Outer\n\n## 1. Inner\n\n- inner.runbook.md\n\n" + command("2. Then", "true")
+    file = document(tmp_path, "outer.runbook.md", outer)
     assert spawn("run", file.name, cwd=tmp_path).code == 0
     visits = read(file, records_of(tmp_path, "outer"))
     assert paths(file, visits)[0] == ("1/inner.runbook.md/1", "1/inner.runbook.md/1/COMPLETE", "2")
-
-
-def test_a_path_of_a_specification_has_the_box_of_its_attempts(tmp_path: Path) -> None:
-    file = Path(shutil.copy(EXAMPLES / "specifications" / "draft-prd.stepspec.yaml", tmp_path))
-    version = drawn(file).version
+    version = drawn(Path(shutil.copy(EXAMPLES / "specifications" / "draft-prd.stepspec.yaml", tmp_path))).version
     assert version
     assert version.between["step-02/outputs", "step-02/inputs"] == "step-02/again"
-
-
-def test_a_run_of_another_version_has_no_path(tmp_path: Path) -> None:
-    file = Path(shutil.copy(EXAMPLES / "preflight-checks.runbook.md", tmp_path))
-    spawn("run", file.name, cwd=tmp_path)
-    records = records_of(tmp_path, "preflight-checks")
-    file.write_text(file.read_text().replace("name=shop", "name=store"))
-    assert {one.path for one in read(file, records)} == {()}
 
 
 VALUES = """---
@@ -100,16 +90,12 @@ rdc:
     NAME: {default: shop}
   outputs: [VERSION, NOTES]
 ---
-
 # Values
-
 ## 1. Build
-
 ```bash
 echo "VERSION=1.$RDC_ATTEMPT" >> $RDC_OUTPUT; echo "NOTES=$(printf 'x%.0s' {1..3000})" >> $RDC_OUTPUT
 [ "$RDC_ATTEMPT" = 2 ]
 ```
-
 - FAIL: RETRY 1
 """
 
@@ -128,10 +114,7 @@ def test_records_without_times_are_shown_with_their_durations(tmp_path: Path) ->
     file = document(tmp_path, "deploy.runbook.md", "# Deploy\n\n" + command("1. Build", "sleep 0.1"))
     spawn("run", file.name, cwd=tmp_path)
     records = records_of(tmp_path, "deploy")
-    old = [
-        {key: value for key, value in record.items() if key != "time" or record["kind"] == "begin"}
-        for record in records
-    ]
+    old = [{key: one[key] for key in one if key != "time" or one["kind"] == "begin"} for one in records]
     visits, timed = read(file, old), read(file, records)
     assert visits[0].took > 0
     assert timed[0].started

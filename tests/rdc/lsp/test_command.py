@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import call, environment, spawn
+from tests.support.cli import call, spawn
 
 pytestmark = pytest.mark.process
 
@@ -32,15 +32,6 @@ def test_no_other_command_imports_the_packages(tmp_path: Path) -> None:
     assert "import 'compiler.driver'" in done.err
     assert "pygls" not in done.err
     assert "lsprotocol" not in done.err
-
-
-@pytest.mark.usefixtures("real_starts")
-def test_the_server_starts_without_the_formats_and_their_models() -> None:
-    """They take 14 MiB and 200 ms. The first document of a format loads it."""
-    names = ["pydantic", "compiler.frontends.stepspec.frontend"]
-    code = f"import sys, rdc.lsp.server; print(sys.modules.keys() & {names})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
-    assert done.stdout == "set()\n"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import pytest
 from lsprotocol import types as lsp
 
-from tests.support.editor import CURSOR, Editor, cursor, edited, texts_at
+from tests.rdc.lsp.documents import PLAYBOOK, RUNBOOK, SPECIFICATION, WORKFLOW, at
+from tests.support.editor import CURSOR, Editor, changed, cursor, edited, texts_at
 
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
 
@@ -31,123 +32,7 @@ class Sample(NamedTuple):
     code: str
 
 
-SAMPLES = {
-    "rundown": Sample(
-        "deploy.runbook.md",
-        """\
----
-name: deploy
-rdc:
-  inputs:
-    version: {description: The version to install}
----
-
-# Deploy
-
-## 1. Install {{version}}
-
-```bash
-./install "$version"
-```
-
-- FAIL: GOTO Roll‸back
-
-## 2. Does {{version}} work?
-
-- YES: COMPLETE
-- NO: GOTO Rollback
-
-## Rollback the shop
-
-```bash
-./restore --all
-```
-
-- PASS: STOP "undone"
-""",
-        "Rollback",
-        "## Rollback",
-        3,
-        ("1. Install {{version}}", "Rollback the shop"),
-        ("step Rollback", "./restore --all", "STOP", "Used in 2 places"),
-        ("NO: GOTO Rollback", "NO: GOTO Rolback"),
-        "RD201",
-    ),
-    "playbook": Sample(
-        "note.playbook.md",
-        """\
-# Release note
-
-## INPUTS
-
-- `changes` (text): The changes, one per line
-
-## STEP 1: Sort
-
-Sort these changes:
-
-{{changes}}
-
-@output(sorted)
-
-## STEP 2: Write
-
-Write a note about {{sor‸ted}} and {{changes}}.
-""",
-        "sorted",
-        "@output(sorted)",
-        2,
-        ("STEP 1: Sort", "STEP 2: Write"),
-        ("output sorted", "Written by 1", "Used in 1 place"),
-        ("{{changes}}.", "{{chanes}}."),
-        "RD721",
-    ),
-    "agent_workflow": Sample(
-        "note.workflow.yaml",
-        """\
-name: note
-description: Write a note.
-steps:
-  - name: draft
-    prompt: Draft a note.
-    next: fin‸ish
-  - name: finish
-    prompt: Repeat the last draft.
-    end: true
-""",
-        "finish",
-        "  - name: finish",
-        2,
-        ("draft", "finish"),
-        ("step finish", "Repeat the last draft.", "Used in 1 place"),
-        ("    end: true", "    next: finis"),
-        "RD817",
-    ),
-    "stepspec": Sample(
-        "notes.stepspec.yaml",
-        """\
-workflow: {module: notes, workflow: notes, phase: Writing}
-config:
-  variables: {output_folder: docs, subject: the search}
-  executor: ./write
-step_specs:
-  - id: draft
-    description: Write about {subject‸}
-    outputs: ["{output_folder}/notes.md"]
-  - id: publish
-    inputs: {artifacts: ["{output_folder}/notes.md"]}
-""",
-        "subject",
-        "  variables: {output_folder: docs, subject",
-        2,
-        ("draft", "publish"),
-        ("subject", "the search", "Used in 1 place"),
-        ("id: publish", "id: draft"),
-        "RD857",
-    ),
-    "json": Sample(
-        "ask.program.json",
-        """\
+PROGRAM = """\
 {
   "title": "Ask",
   "entry": "first",
@@ -165,7 +50,55 @@ step_specs:
     {"id": "failed", "task": {"kind": "end", "result": "stop", "message": "It fails"}}
   ]
 }
-""",
+"""
+SAMPLES = {
+    "rundown": Sample(
+        "deploy.runbook.md",
+        at(RUNBOOK, "GOTO Roll‸back\n\n## 2"),
+        "Rollback",
+        "## Rollback",
+        4,
+        ("1. Back up in {{region}}", "Rollback to {{backup}}"),
+        ("step Rollback", './restore "$backup"', "STOP", "Used in 3 places"),
+        ("NO: GOTO Rollback", "NO: GOTO Rolback"),
+        "RD201",
+    ),
+    "playbook": Sample(
+        "note.playbook.md",
+        at(PLAYBOOK, "{{sor‸ted}}"),
+        "sorted",
+        "@output(sorted)",
+        2,
+        ("STEP 1: Sort", "STEP 2: Write"),
+        ("output sorted", "Written by 1", "Used in 1 place"),
+        ("and {{changes}}.", "and {{chanes}}."),
+        "RD721",
+    ),
+    "agent_workflow": Sample(
+        "note.workflow.yaml",
+        at(WORKFLOW, "goto: fin‸ish"),
+        "finish",
+        "  - name: finish",
+        2,
+        ("draft", "finish"),
+        ("step finish", "Repeat draft.md.", "Used in 1 place"),
+        ("    end: true", "    next: finis"),
+        "RD817",
+    ),
+    "stepspec": Sample(
+        "notes.stepspec.yaml",
+        at(SPECIFICATION, "{subject‸}"),
+        "subject",
+        "  variables: {output_folder: docs, subject",
+        2,
+        ("draft", "publish"),
+        ("subject", "the search", "Used in 1 place"),
+        ("id: publish", "id: draft"),
+        "RD857",
+    ),
+    "json": Sample(
+        "ask.program.json",
+        PROGRAM,
         "done",
         '    {"id": "done"',
         2,
@@ -186,7 +119,6 @@ def sample(request: pytest.FixtureRequest) -> Sample:
 class Opened(NamedTuple):
     """A sample in the editor."""
 
-    client: Editor
     uri: str
     text: str
     at: lsp.Position
@@ -195,50 +127,37 @@ class Opened(NamedTuple):
     def identifier(self) -> lsp.TextDocumentIdentifier:
         return lsp.TextDocumentIdentifier(self.uri)
 
+    def texts(self, places: list[lsp.Range]) -> list[str]:
+        return texts_at(self.text, places)
+
 
 async def opened(client: Editor, folder: Path, sample: Sample) -> Opened:
     text, at = cursor(sample.text)
     uri = await client.open(folder / sample.file, text)
     assert client.codes(uri) == []
-    return Opened(client, uri, text, at)
+    return Opened(uri, text, at)
 
 
-async def test_a_diagnostic(client: Editor, tmp_path: Path, sample: Sample) -> None:
-    one = await opened(client, tmp_path, sample)
-    await client.type(one.uri, one.text.replace(*sample.broken))
-    assert sample.code in client.codes(one.uri)
-    await client.type(one.uri, one.text)
-    assert client.codes(one.uri) == []
-
-
-async def test_definition(client: Editor, tmp_path: Path, sample: Sample) -> None:
+async def test_places_of_a_name(client: Editor, tmp_path: Path, sample: Sample) -> None:
     one = await opened(client, tmp_path, sample)
     found = await client.text_document_definition_async(lsp.DefinitionParams(one.identifier, one.at))
     assert isinstance(found, list | tuple)
     (place,) = found
     assert isinstance(place, lsp.Location)
-    assert texts_at(one.text, [place.range]) == [sample.name]
+    assert one.texts([place.range]) == [sample.name]
     assert one.text.split("\n")[place.range.start.line].startswith(sample.defined)
+    for declared in (True, False):
+        context = lsp.ReferenceContext(include_declaration=declared)
+        uses = await client.text_document_references_async(lsp.ReferenceParams(context, one.identifier, one.at))
+        assert one.texts([use.range for use in uses or ()]) == [sample.name] * (sample.places - (not declared))
+    lit = await client.text_document_document_highlight_async(lsp.DocumentHighlightParams(one.identifier, one.at))
+    assert one.texts([place.range for place in lit or ()]) == [sample.name] * sample.places
+    assert [place.kind for place in lit or ()].count(lsp.DocumentHighlightKind.Write) == 1
 
 
-@pytest.mark.parametrize("declared", [True, False])
-async def test_references(client: Editor, tmp_path: Path, sample: Sample, *, declared: bool) -> None:
-    one = await opened(client, tmp_path, sample)
-    context = lsp.ReferenceContext(include_declaration=declared)
-    found = await client.text_document_references_async(lsp.ReferenceParams(context, one.identifier, one.at))
-    assert found
-    assert texts_at(one.text, [place.range for place in found]) == [sample.name] * (sample.places - (not declared))
-
-
-async def test_highlights(client: Editor, tmp_path: Path, sample: Sample) -> None:
-    one = await opened(client, tmp_path, sample)
-    found = await client.text_document_document_highlight_async(lsp.DocumentHighlightParams(one.identifier, one.at))
-    assert found
-    assert texts_at(one.text, [place.range for place in found]) == [sample.name] * sample.places
-    assert [place.kind for place in found].count(lsp.DocumentHighlightKind.Write) == 1
-
-
-async def test_symbols_are_inside_of_each_other(client: Editor, tmp_path: Path, sample: Sample) -> None:
+async def test_symbols_are_inside_of_each_other_beside_folds_and_the_lens(
+    client: Editor, tmp_path: Path, sample: Sample
+) -> None:
     one = await opened(client, tmp_path, sample)
     found = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(one.identifier))
     names, lines = [], 0
@@ -253,41 +172,28 @@ async def test_symbols_are_inside_of_each_other(client: Editor, tmp_path: Path, 
         left += symbol.children or ()
     assert {*sample.outline} <= {*names}
     assert lines > 1
-
-
-async def test_folding(client: Editor, tmp_path: Path, sample: Sample) -> None:
-    one = await opened(client, tmp_path, sample)
-    found = await client.text_document_folding_range_async(lsp.FoldingRangeParams(one.identifier))
-    assert found
-    assert all(0 <= part.start_line < part.end_line < len(one.text.split("\n")) for part in found)
-
-
-async def test_hover(client: Editor, tmp_path: Path, sample: Sample) -> None:
-    one = await opened(client, tmp_path, sample)
-    found = await client.text_document_hover_async(lsp.HoverParams(one.identifier, one.at))
-    assert found
-    assert isinstance(found.contents, lsp.MarkupContent)
-    for part in sample.shown:
-        assert part in found.contents.value
-    assert found.range
-    assert texts_at(one.text, [found.range]) == [sample.name]
-
-
-async def test_hover_uses_the_last_good_program(client: Editor, tmp_path: Path, sample: Sample) -> None:
-    one = await opened(client, tmp_path, sample)
-    await client.type(one.uri, one.text.replace(*sample.broken))
-    found = await client.text_document_hover_async(lsp.HoverParams(one.identifier, one.at))
-    assert found
-    assert isinstance(found.contents, lsp.MarkupContent)
-    assert sample.shown[1] in found.contents.value
-
-
-async def test_the_lens(client: Editor, tmp_path: Path, sample: Sample) -> None:
-    one = await opened(client, tmp_path, sample)
+    folds = await client.text_document_folding_range_async(lsp.FoldingRangeParams(one.identifier))
+    assert folds
+    assert all(0 <= part.start_line < part.end_line < len(one.text.split("\n")) for part in folds)
     (lens,) = await client.text_document_code_lens_async(lsp.CodeLensParams(one.identifier)) or ()
     assert lens.command
     assert (lens.command.title, lens.command.command) == ("Show the flow", "rdc.showFlow")
     assert lens.command.arguments == (one.uri,)
+
+
+async def test_diagnostics_and_hover_which_uses_the_last_good_program(
+    client: Editor, tmp_path: Path, sample: Sample
+) -> None:
+    one = await opened(client, tmp_path, sample)
+    shown, place = await client.hover(one.uri, one.at)
+    assert [part for part in sample.shown if part not in shown] == []
+    assert place
+    assert one.texts([place]) == [sample.name]
+    await client.type(one.uri, one.text.replace(*sample.broken))
+    assert sample.code in client.codes(one.uri)
+    assert sample.shown[1] in (await client.hover(one.uri, one.at))[0]
+    await client.type(one.uri, one.text)
+    assert client.codes(one.uri) == []
 
 
 async def test_completion_offers_the_name_and_completes_it(client: Editor, tmp_path: Path, sample: Sample) -> None:
@@ -298,9 +204,7 @@ async def test_completion_offers_the_name_and_completes_it(client: Editor, tmp_p
     client.type_fast(one.uri, text)
     found = await client.text_document_completion_async(lsp.CompletionParams(one.identifier, at))
     assert isinstance(found, list | tuple)
-    items = {item.label: item for item in found}
-    assert sample.name in items
-    edit = items[sample.name].text_edit
+    edit = {item.label: item for item in found}[sample.name].text_edit
     assert isinstance(edit, lsp.TextEdit)
     assert edited(text, [edit]) == one.text
 
@@ -311,11 +215,8 @@ async def test_rename_changes_all_places_and_nothing_else(client: Editor, tmp_pa
     assert isinstance(allowed, lsp.PrepareRenamePlaceholder)
     assert allowed.placeholder == sample.name
     found = await client.text_document_rename_async(lsp.RenameParams(one.identifier, one.at, "another_name"))
-    assert found
-    (change,) = found.document_changes or ()
-    assert isinstance(change, lsp.TextDocumentEdit)
-    edits = [edit for edit in change.edits if isinstance(edit, lsp.TextEdit)]
-    assert texts_at(one.text, [edit.range for edit in edits]) == [sample.name] * sample.places
+    (edits,) = changed(found).values()
+    assert one.texts([edit.range for edit in edits]) == [sample.name] * sample.places
     await client.type(one.uri, edited(one.text, edits))
     assert client.codes(one.uri) == []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
-from tests.support.editor import Editor, edited
+from tests.support.editor import Editor, changed, edited
 
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
 
@@ -27,38 +27,39 @@ async def offered(
 
 
 def applied(text: str, action: lsp.CodeAction) -> str:
-    assert action.edit
-    (change,) = action.edit.document_changes or ()
-    assert isinstance(change, lsp.TextDocumentEdit)
-    return edited(text, [one for one in change.edits if isinstance(one, lsp.TextEdit)])
+    (edits,) = changed(action.edit).values()
+    return edited(text, edits)
 
 
 @pytest.mark.parametrize("only", [None, [lsp.CodeActionKind.QuickFix], ["quickfix"]])
-async def test_a_safe_fix_is_preferred_and_belongs_to_its_diagnostic(
+async def test_a_safe_fix_is_preferred_and_one_that_may_change_the_meaning_is_not(
     client: Editor, tmp_path: Path, only: Sequence[str] | None
 ) -> None:
     uri = await client.open(tmp_path / "a.runbook.md", TEXT)
-    safe, *_ = await offered(client, uri, only=only)
+    found = await offered(client, uri, only=only)
+    safe, unsafe = found[0], {one.title: one for one in found}["Write `Rollback` (may change the meaning)"]
     assert (safe.title, safe.kind, safe.is_preferred) == ("Write `STOP`", lsp.CodeActionKind.QuickFix, True)
     assert [one.code for one in safe.diagnostics or ()] == ["RD040"]
     assert applied(TEXT, safe) == TEXT.replace("Stop", "STOP")
-
-
-async def test_a_fix_that_may_change_the_meaning_shows_that_and_is_not_preferred(
-    client: Editor, tmp_path: Path
-) -> None:
-    uri = await client.open(tmp_path / "a.runbook.md", TEXT)
-    found = {one.title: one for one in await offered(client, uri)}
-    unsafe = found["Write `Rollback` (may change the meaning)"]
     assert not unsafe.is_preferred
     assert applied(TEXT, unsafe) == TEXT.replace("Rolback", "Rollback")
+    if only is None:  # all safe fixes in a menu are made when they are chosen
+        assert (found[-1].title, found[-1].edit) == ("Fix all that is safe to fix", None)
+        resolved = await client.code_action_resolve_async(found[-1])
+        assert applied(TEXT, resolved) == TEXT.replace("Stop", "STOP")
 
 
-async def test_only_fixes_of_the_chosen_lines_are_offered(client: Editor, tmp_path: Path) -> None:
+async def test_fixes_of_the_chosen_lines_of_all_that_is_saved_and_of_no_problem(client: Editor, tmp_path: Path) -> None:
     uri = await client.open(tmp_path / "a.runbook.md", TEXT)
     line = lsp.Range(lsp.Position(7, 0), lsp.Position(7, 3))
     titles = [one.title for one in await offered(client, uri, only=["quickfix"], where=line)]
     assert titles == ["Write `Rollback` (may change the meaning)"]
+    text = TEXT.replace("Rolback", "rollback")
+    await client.type(uri, text)
+    (action,) = await offered(client, uri, only=[lsp.CodeActionKind.SourceFixAll])
+    assert applied(text, action) == text.replace("Stop", "STOP").replace("GOTO rollback", "GOTO Rollback")
+    await client.type(uri, "# T\n\n## 1. A\n\nDo it.\n")
+    assert await offered(client, uri) == await offered(client, uri, only=["source"]) == []
 
 
 async def test_a_fix_without_a_proof_is_not_offered(client: Editor, tmp_path: Path) -> None:
@@ -73,29 +74,10 @@ async def test_a_fix_without_a_proof_is_not_offered(client: Editor, tmp_path: Pa
         await client.type(uri, text)
 
 
-async def test_all_safe_fixes_at_once_when_the_editor_saves(client: Editor, tmp_path: Path) -> None:
-    text = TEXT.replace("Rolback", "rollback")
-    uri = await client.open(tmp_path / "a.runbook.md", text)
-    (action,) = await offered(client, uri, only=[lsp.CodeActionKind.SourceFixAll])
-    assert applied(text, action) == text.replace("Stop", "STOP").replace("GOTO rollback", "GOTO Rollback")
-
-
-async def test_all_safe_fixes_in_a_menu_are_made_when_they_are_chosen(client: Editor, tmp_path: Path) -> None:
-    uri = await client.open(tmp_path / "a.runbook.md", TEXT)
-    action = (await offered(client, uri))[-1]
-    assert (action.title, action.edit) == ("Fix all that is safe to fix", None)
-    resolved = await client.code_action_resolve_async(action)
-    assert applied(TEXT, resolved) == TEXT.replace("Stop", "STOP")
-
-
-async def test_a_document_without_problems_has_no_fixes(client: Editor, tmp_path: Path) -> None:
-    uri = await client.open(tmp_path / "a.runbook.md", "# T\n\n## 1. A\n\nDo it.\n")
-    assert await offered(client, uri) == []
-    assert await offered(client, uri, only=["source"]) == []
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-async def test_formatting_changes_only_the_lines_that_differ(client: Editor, tmp_path: Path, end: str) -> None:
+async def test_formatting_changes_only_the_lines_that_differ_if_there_are_no_errors(
+    client: Editor, tmp_path: Path, end: str
+) -> None:
     lines = ["# T", "", "##  1:  A 😀", "", "Do it.", "", "* FAIL: STOP", "", "## 2. B", "", "Do it.", ""]
     text = end.join(lines)
     uri = await client.open(tmp_path / "a.runbook.md", text)
@@ -105,10 +87,5 @@ async def test_formatting_changes_only_the_lines_that_differ(client: Editor, tmp
     assert edits
     assert edited(text, edits) == text.replace("##  1:  A", "## 1. A").replace("* FAIL", "- FAIL")
     assert edits[0].range.start.line == 2
-
-
-async def test_a_document_with_errors_is_not_formatted(client: Editor, tmp_path: Path) -> None:
-    uri = await client.open(tmp_path / "a.runbook.md", "# T\n\n## \n\n* FAIL: GOTO\n\n\n\n")
-    options = lsp.FormattingOptions(tab_size=2, insert_spaces=True)
-    params = lsp.DocumentFormattingParams(lsp.TextDocumentIdentifier(uri), options)
+    await client.type(uri, "# T\n\n## \n\n* FAIL: GOTO\n\n\n\n")
     assert not await client.text_document_formatting_async(params)

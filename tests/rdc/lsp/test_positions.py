@@ -34,12 +34,12 @@ def test_a_place_and_its_position(text: str, place: tuple[int, int], position: t
     assert lines.place(Position(*position)) == place
 
 
-@pytest.mark.parametrize(
-    ("position", "place"), [((0, 99), (1, 4)), ((99, 0), (2, 2)), ((0, 2), (1, 2)), ((1, 2_000_000_000), (2, 2))]
-)
-def test_a_position_outside_of_the_text_is_the_nearest_place(position: tuple[int, int], place: tuple[int, int]) -> None:
-    """The second position is inside of a character."""
-    assert Lines("a😀b\nc").place(Position(*position)) == place
+def test_what_is_outside_of_the_text_becomes_the_nearest_place() -> None:
+    """The third position is inside of a character. A text may be newer than the result of a check."""
+    nearest = {(0, 99): (1, 4), (99, 0): (2, 2), (0, 2): (1, 2), (1, 2_000_000_000): (2, 2)}
+    assert {at: Lines("a😀b\nc").place(Position(*at)) for at in nearest} == nearest
+    found = Lines("ab\nc").range(Span(1, 1, 9, 9))
+    assert (found.start, found.end) == (Position(0, 0), Position(1, 1))
 
 
 @given(TEXTS)
@@ -66,9 +66,3 @@ def test_an_edit_leaves_equal_lines_at_both_ends_alone(one: list[str], other: li
     for edit in Lines("\n".join(before)).replacing("\n".join(after)):
         assert edit.range.start.line >= 2
         assert edit.range.end.line <= len(before) - 2
-
-
-def test_a_span_outside_of_the_text_is_shortened() -> None:
-    """The text may be newer than the result of a check."""
-    found = Lines("ab\nc").range(Span(1, 1, 9, 9))
-    assert (found.start, found.end) == (Position(0, 0), Position(1, 1))

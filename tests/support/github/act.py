@@ -36,14 +36,12 @@ import yaml
 from msgspec import Struct
 
 from rdc.testing.process import Finished
-from rdc.testing.targets.github import OPTIONS, REPOSITORY, Event, events_of, log_of, summaries
+from rdc.testing.targets.github import OPTIONS, REPOSITORY, events_of, log_of, summaries
 from tests.support import warm
 from tests.support.actions_engine import PROGRAMS, EngineRun
 from tests.support.github.api import FACTS, Api, answering
 from tests.support.github.compiling import LOADER
 from tests.support.github.lint import program
-
-__all__ = ["ActRun", "ActStep", "run"]
 
 ACTIONS = Path(__file__).parent / "actions"
 STUBS = {f"actions/{name}": ACTIONS / name for name in ("upload-artifact", "download-artifact")}
@@ -52,41 +50,14 @@ TOKEN = {"GITHUB_TOKEN": "the-token-of-the-run"}
 LOCAL = ("--pull=false", "--action-offline-mode")
 
 
-class ActStep(Struct, frozen=True):
-    """The result of a step."""
-
-    job: str
-    """The id of its job."""
-    id: str
-    """Its id, or its number from 0."""
-    name: str
-    outcome: str
-    """`success`, `failure` (also with continue-on-error) or `skipped`."""
-    outputs: Mapping[str, str]
-
-
 class ActRun(Struct, frozen=True):
     """The result of a run."""
 
     exit_code: int
     log: str
     """The output of the steps and of act, without colors."""
-    steps: tuple[ActStep, ...]
-    """The steps of all jobs in the order in which they ended, without skipped jobs."""
-    jobs: Mapping[str, str]
-    """The results of the jobs by id: `success`, `failure` or `skipped`."""
-    summaries: tuple[tuple[str, str], ...]
-    """The text that steps wrote to `$GITHUB_STEP_SUMMARY`, each with the id of its step."""
-
-    @property
-    def summary(self) -> str:
-        """The whole summary."""
-        return "".join(text for _, text in self.summaries)
-
-    @property
-    def outcomes(self) -> dict[str, str]:
-        """The outcomes of the steps by name."""
-        return {step.name: step.outcome for step in self.steps}
+    summary: str
+    """What steps wrote to `$GITHUB_STEP_SUMMARY`."""
 
 
 def run(
@@ -98,24 +69,17 @@ def run(
     secrets: Mapping[str, str] = TOKEN,
     actions: Mapping[str, Path] = STUBS,
     run_id: int = 1,
-    run_attempt: int = 1,
     api_url: str = "",
     timeout: float = 60,
 ) -> ActRun:
     """Run a workflow, given as a file or as its text, in a folder. A file is run just as it is.
 
     `api_url` is where GitHub's API answers; without one it is a stub that takes every run for one of the workflow.
-    `actions` has the folders to take actions from, by `owner/repository@ref` or, for any ref, `owner/repository`.
+    `actions` has the folders to take actions from, by `owner/repository`.
     After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
     """
     text = workflow if isinstance(workflow, str) else workflow.read_text(encoding="utf-8")
-    reported = {
-        **REPOSITORY,
-        **FACTS,
-        "GITHUB_API_URL": api_url or _friendly_api(),
-        "GITHUB_RUN_ID": str(run_id),
-        "GITHUB_RUN_ATTEMPT": str(run_attempt),
-    }
+    reported = {**REPOSITORY, **FACTS, "GITHUB_API_URL": api_url or _friendly_api(), "GITHUB_RUN_ID": str(run_id)}
     with tempfile.TemporaryDirectory(prefix="act-", ignore_cleanup_errors=True) as private:
         home = Path(private, "home")
         home.mkdir()
@@ -158,10 +122,9 @@ def _replaced(text: str, actions: Mapping[str, Path]) -> Iterator[tuple[str, Pat
         name = action.partition("@")[0]
         if name == "actions/checkout" or action.startswith("./"):
             continue
-        at = actions.get(action) or actions.get(name)
-        if at is None:
+        if name not in actions:
             raise ValueError(f"no stub for {action}")
-        yield action, at.resolve()
+        yield action, actions[name].resolve()
 
 
 def _execute(command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> ActRun:
@@ -185,33 +148,8 @@ def _execute(command: Sequence[str], folder: Path, environment: Mapping[str, str
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-    return read_run(Finished(process.returncode, printed, complained))
-
-
-def read_run(done: Finished) -> ActRun:
-    """Return the run from the output of act."""
-    events = events_of(done.out)
-    return ActRun(
-        exit_code=done.code,
-        log=log_of(done),
-        steps=tuple(_steps(events)),
-        jobs={event["jobID"]: event["jobResult"] for event in events if "jobResult" in event},
-        summaries=tuple(summaries(events)),
-    )
-
-
-def _steps(events: Sequence[Event]) -> Iterator[ActStep]:
-    """Yield the workflow's own steps, without act's setup steps and steps of composite actions."""
-    main = [event for event in events if event.get("stage") == "Main" and len(event["stepID"]) == 1]
-    for event in main:
-        if "stepResult" in event:
-            place = (event["job"], event["stepID"])
-            outputs = {
-                other["name"]: other["arg"]
-                for other in main
-                if other.get("command") == "set-output" and (other["job"], other["stepID"]) == place
-            }
-            yield ActStep(event["jobID"], event["stepID"][0], event["step"], event["stepResult"], outputs)
+    done = Finished(process.returncode, printed, complained)
+    return ActRun(done.code, log_of(done), "".join(text for _, text in summaries(events_of(done.out))))
 
 
 class End(NamedTuple):

@@ -12,9 +12,18 @@ import yaml
 from backends.base import Emission
 from backends.github import GithubBackend
 from compiler.driver import compile_file
+from compiler.ir.program import Program
 
 LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The fast one, where PyYAML has it."""
+
+
+def program_of(folder: Path, document: str, name: str = "main.runbook.md") -> Program:
+    """The program of a document, which is written into a folder."""
+    (folder / name).write_bytes(document.encode())
+    compiled = compile_file(str(folder / name))
+    assert compiled.program, compiled.diagnostics
+    return compiled.program
 
 
 def emission(folder: Path, document: str, options: Mapping[str, object] | None = None) -> Emission:
@@ -23,12 +32,8 @@ def emission(folder: Path, document: str, options: Mapping[str, object] | None =
     A workflow without a checkout has no files beside it, so it holds the program itself. People answer questions
     unless the options say who does.
     """
-    path = folder / "main.runbook.md"
-    path.write_bytes(document.encode())
-    compiled = compile_file(str(path))
-    assert compiled.program, compiled.diagnostics
     inline = {"runtime": "inline"} if options and options.get("checkout") is False else {}
-    return GithubBackend().emit(compiled.program, {**inline, "prompts": "answers", **(options or {})})
+    return GithubBackend().emit(program_of(folder, document), {**inline, "prompts": "answers", **(options or {})})
 
 
 def beside(folder: Path, made: Emission) -> str:

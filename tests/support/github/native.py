@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.github import GithubBackend
-from compiler.driver import compile_file
 from tests.support import actions_engine as engine
 from tests.support import runbooks
 from tests.support.actions_engine import EngineRun
-from tests.support.github.compiling import parsed
+from tests.support.github.compiling import emission, parsed
 
 REVIEWERS = "needs required reviewers"
 AGAIN = "Completed steps would run again. Start a new run of this workflow instead."
-
-
-def native(folder: Path, document: str, options: Mapping[str, object] | None = None) -> str:
-    """The workflow of a document, which has everything in itself."""
-    path = folder / "main.runbook.md"
-    path.write_bytes(document.encode())
-    compiled = compile_file(str(path))
-    assert compiled.program, compiled.diagnostics
-    made = GithubBackend().emit(compiled.program, options or {})
-    assert made.text, made.diagnostics
-    assert (made.companions, "CALL: " in made.text) == ((), False)
-    return made.text
 
 
 def question(number: int, *transitions: str, title: str = "Go on?") -> str:
@@ -72,9 +58,12 @@ class Native:
 
 
 def prepared(folder: Path, document: str, options: Mapping[str, object] | None = None) -> Native:
-    """The workflow of a document, and its repository."""
+    """The workflow of a document, which has everything in itself, and its repository."""
     (folder / "repository").mkdir()
-    return Native(folder, native(folder, document, options))
+    made = emission(folder, document, {"prompts": None, **(options or {})})
+    assert made.text, made.diagnostics
+    assert (made.companions, "CALL: " in made.text) == ((), False)
+    return Native(folder, made.text)
 
 
 def result(run: EngineRun, step: str | int, kind: str = "decide") -> str:
@@ -90,8 +79,3 @@ def errors(run: EngineRun) -> str:
     return "\n".join(
         f"{title}: {message}" for title, message in reported if not message.startswith("Process completed")
     )
-
-
-def scripts(text: str) -> Sequence[str]:
-    """All scripts of a workflow."""
-    return [step["run"] for job in parsed(text)["jobs"].values() for step in job["steps"] if "run" in step]
