@@ -107,6 +107,7 @@ FOUND = [
     ("playbook", "\ufeff---\r\nname: x\r\n---\r\n# A\r\n\r\n## STEP 1: A\r\n\r\nx\r\n"),
     ("playbook", "# A\n## STEP 1: A\n---\nx\n---\n"),
     ("playbook", "\n---\na: b\n---\n# A\n## STEP 1: A\n"),
+    ("playbook", "# A\n## STEP 1: A\na\t{{b}}\n"),
     ("agent workflow", "name: a\nsteps:\n- name: one\n  prompt: |+\n    x  \n\n\n\n\n- name: two\n  prompt: x"),
     ("agent workflow", "name: a\nsteps: &a\n- name: one\n  prompt: *a"),
 ]
