@@ -107,9 +107,9 @@ poetry python python3 rake terraform uv yarn
 """)
 _BUILDS = _set("""
 build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync template test tests
-typecheck types unit validate venv verify vet
+typecheck types validate venv verify vet
 """)
-"""What tools of a project do to the folder alone."""
+"""Tasks of such tools that change only the folder."""
 _GIT = _set("""
 add blame branch checkout clone commit describe diff fetch init log ls-files ls-remote merge-base pull remote rev-list
 rev-parse show status switch tag
@@ -388,7 +388,7 @@ def _line(words: Sequence[str]) -> str:
 
 
 def is_known(code: str) -> bool:
-    """Return whether rdc knows what each command of a block does: it does no harm, or the harm that it asks about."""
+    """Return whether rdc knows all commands of a block: they do no harm, or one that rdc asks about."""
     plain = PLACEHOLDER.sub("X", code)
     is_whole = "`" not in shell_text(plain, all_words=True)  # commands between such quotes aren't read
     return is_whole and all(_is_known(_words(one)) or _changes(one) for one in read_commands(plain).commands)

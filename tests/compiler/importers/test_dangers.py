@@ -79,7 +79,7 @@ def test_a_command_that_rdc_does_not_know_is_shown(code: str) -> None:
         "scripts/check-pots.sh",
         "python3 -m pytest tests",
         "uv run ruff check .",
-        "npm run test:unit",
+        "npm run test:fast",
         "./gradlew build",
         "make lint",
         "git -C tea log",
