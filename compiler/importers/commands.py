@@ -87,10 +87,10 @@ _WAITS = Regex(
     r"git (?:rebase -i |commit (?!(?:.* )?(?:-[a-z]*[mFC]|--(?:file|fixup|message|no-edit)\b)))"
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
     r"|(?:(?:tail|journalctl) (?:.* )?|(?:.* )?(?:logs|get|events) (?:.* )?)"
-    r"(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) |pm2 logs (?!(?:.* )?--nostream )"
-    r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )|\S+ logs? tail "
+    r"(?:-\d*[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=(?!false)\S+)?) |heroku logs (?:.* )?(?:-t|--tail) |pm2 logs (?!(?:.* )?--nostream )"
+    r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )|(?:\S+ )+logs? tail |sleep [a-z]"
     r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|ping (?!(?:.* )?-c)"
-    r"|(?:.*[ :])?(?:serve|watch|live|--watch) "
+    r"|(?:.*[ :])?(?:serve|watch|live|--watch(?:-only|All)?|--continuous|--ui|--web) |tsc (?:.* )?-w "
 )
 
 _HARMLESS = _set("""
@@ -102,21 +102,38 @@ tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wa
 """)
 """Programs that only look, compute or write a new file, unless an option or an output changes something."""
 _PROJECT_TOOLS = _set("""
-bun bundle cargo composer deno docker dotnet flutter go gradle gradlew helm just make mvn mvnw npm pip pip3 pipenv pnpm
-poetry python python3 rake terraform uv yarn
+bun bundle cargo composer deno docker dotnet flutter go npm pip pip3 pipenv pnpm poetry python python3 terraform uv yarn
 """)
+_TASK_TOOLS = _set("gradle gradlew just make mvn mvnw rake")
 _BUILDS = _set("""
 build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync template test tests
 typecheck types validate venv verify vet
 """)
 """Tasks of such tools that change only the folder."""
-_GIT = _set("""
-add blame branch checkout clone commit describe diff fetch init log ls-files ls-remote merge-base pull remote rev-list
-rev-parse show status switch tag
+_TASKS = _BUILDS - _set("install package pull sync template")
+_VALUED = _set("-C -f -pl --filter --prefix --cwd --tests")
+_ACTS = _set("""
+add and annotate attach change changepassword commit create edit enable fix generate import insert install mail modify
+move notify put register rename send serve server set start tag update wall write
 """)
-_QUERY = Regex(r"(?:--\w+=)?\W*(?:select|show|explain)\b|\\[dl]", re.IGNORECASE)
+"""Words of a command, or in the name of a task, that make it more than a look or a build."""
+_GIT = _set("""
+add blame branch cat-file checkout clone commit describe diff fetch grep init log ls-files ls-remote merge-base pull
+remote rev-list rev-parse shortlog show status switch tag
+""")
+_QUERY = Regex(
+    r"(?:--\w+=|-[ce])?\W*(?:(?:select|show|explain|describe)\b(?!.*(?:\binto\b|;\W*(?!select|show|explain)\w|\w\.\w+\("
+    r"|\b(?:setval|dblink|lo_|pg_(?:cancel|create|drop|logical|promote|reload|rotate|switch|terminate))))|\\[dl])",
+    re.IGNORECASE | re.DOTALL,
+)
+_UNSURE = Regex(
+    r"git (?:-C \S+ )?(?:(?:add|checkout|commit) (?:.* )?(?:-[ip]|--patch) |remote (?:add|rename|set))|hostname \w"
+    r"|(?:cargo|go|deno) (?:install|get) |date (?:-s|--set)|ss -K|openssl (?:ca|s_server) "
+    r"|(?:bun|npm|pip3?|pnpm|uv|yarn) (?:.* )?(?:-g|-U|--global|--upgrade|--system|--user|--break-system-packages) "
+)
+"""Matches a command of such a program that changes more, or that waits."""
 _RUNNER = Regex(r"(?:uv|poetry|pipenv|hatch) run |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm (?:exec|dlx) ")
-_LOOKUP = Regex(r"(?:describe|get|list)-[a-z-]+")  # as `aws` has them
+_LOOKUP = Regex(r"(?:describe|filter|get|head|list|lookup|validate)-(?!credentials)[a-z-]+")  # as `aws` has them
 
 _HARM = _set("""
 apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete demote deploy
@@ -127,19 +144,32 @@ restart restore revoke rm rmdir rollback rollout rotate scale shred shutdown sto
 uninstall unlink unregister upgrade upload userdel usermod wipe wipefs
 """)
 _HARM_FLAG = Regex(
-    r"--(?:delete|force|overwrite|prune|purge|hard|regenerate|remove|restart|rotate|stop|write)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
-    r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
+    r"--(?:apply|delete|fix|force|overwrite|prune|purge|push|hard|regenerate|remove|repair|restart|rotate|stop"
+    r"|write(?!-out))(?:-.*)?|-delete|mkfs.*|DELETE|POST|PUT|PATCH|--upload-file"
 )
+_OVERWRITES = Regex(
+    r"(?:.* )?(?:curl (?:(?!(?:.* )?(?:-\w*G|--get) )(?:.* )?(?:-[fgikLNsSv]*(?:[dFT]|X[DP])|--(?:data|form|json|request=[DP]))"
+    r"|(?:.* )?(?:-\w*o|--output[= ]) ?(?!/dev/|/tmp/|-)\S)|wget (?:.* )?(?:--(?:post|body|method)|-P ?[/~]|-\w*O ?(?!-|/dev/|/tmp/)\S)"
+    r"|openssl (?:.* )?-(?:out|keyout) (?!/tmp/|/dev/)|tar (?=(?:.* )?-{0,2}\w*x)(?:.* )?(?:-C ?|--directory[= ])(?!/tmp/)[/~]"
+    r"|unzip (?:.* )?(?:-\w*o|-d ?(?!/tmp/)[/~])|zip -\w*[md] |sort (?:.* )?(?:-\w*o|--output)"
+    r"|find (?:.* )?-(?:fprint|fls|(?:exec|ok)(?:dir)? (?!(?:basename|cat|du|echo|file|grep|head|ls|md5sum|stat|wc) ))"
+    r"|g?awk (?:.* )?(?:-i inplace|\S*(?:system\(|print(?:\"[^\"]*\"|[^}\">])*+>|\|_*\"(?!sort|uniq)))"
+    r"|sed (?:.* )?(?:\S*[/;\d$gp])?w_|(?:g?sed|yq) (?:.* )?(?:-[a-zA-Z]*i|--in-?place))"
+)
+"""Matches a program that mostly reads, with an option that sends something or writes over a file."""
 _CHANGES = Regex(
-    r"(?!source )(?:.* )/etc/|systemctl (?:\S+ )?(?:enable|start) |git checkout (?:.* )?(?:--|\.) "
-    r"|(?:docker[ -])?compose (?:\S+ ){0,4}up |sed (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
+    r"(?!(?:.* )?(?:cat|grep|head|ls|source|tail) )(?:.* )/etc/|systemctl (?:\S+ )?(?:enable|start) |git (?:branch|checkout|switch|tag) (?:.* )?(?:-[fmM]|--discard-changes) "
+    r"|git checkout (?:(?:.* )?(?:--|\.) |\S+\.[a-z]{2,4} |[^-]\S* [^-])"
+    r"|(?:docker[ -])?compose (?:\S+ ){0,4}up "
     r"|git (?:branch|tag) (?:.* )?-[dD] "
-    r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
+    r"|cp (?!(?:.* )?(?:\.|(?:\./|/tmp/|[^/~.])\S*/|[^/~.]/|\S*(?:[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
 )
 _SHOWS = _set("describe diff explain get help history info inspect list logs ls search show status view")
-_LOOKS = _SHOWS | {"audit", "check", "preflight", "test", "verify"}  # in the name of a script
-_DRY = Regex(r"--dry-?run(?:=(?!none).*)?")
-_WRITES = Regex(r"(?<![<>&\d=-])1?>\|?(?![>&(])[ \t]*(?!/dev/|/tmp/)\S|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)")
+_LOOKS = _set("audit check preflight status test verify")  # at an end of the name of a script
+_DRY = Regex(r"--dry-?run(?:=(?!none|false).*)?")
+_WRITES = Regex(
+    r"(?:(?<![<>&\d=-])1?>\|?|&>|>&(?![\d-]))(?![>&(])[ \t]*(?!/dev/[^s]|/dev/std|/tmp/)\S|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)"
+)
 """Matches a redirection that overwrites a file, or that adds to one outside of the folder."""
 _SQL = Regex(
     r"\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
@@ -327,11 +357,11 @@ def _words(command: Command) -> list[str]:
 
 def _unwrapped(words: list[str]) -> list[str]:
     """Return the words of a command without assignments and wrappers such as sudo."""
+    options = {"sudo": {"-u", "-g", "--user", "--group"}, "xargs": {"-n", "-I", "-L", "-P", "-d"}}
     while words and ("=" in words[0] or words[0] in _WRAPPERS - {"watch"}):
-        is_sudo = words.pop(0) == "sudo"
-        while is_sudo and words and words[0].startswith("-") and words[0] not in {"-i", "-s"}:
-            takes_value = words.pop(0) in {"-u", "-g", "--user", "--group"}
-            words = words[1:] if takes_value else words
+        valued = options.get(words.pop(0))
+        while valued is not None and words and words[0].startswith("-") and words[0] not in {"-i", "-s"}:
+            words = words[1 + (words[0] in valued) :]
     return words
 
 
@@ -379,8 +409,11 @@ def _inner(rest: list[str]) -> list[str]:
 def _waits(command: Command) -> bool:
     """Return whether a command opens an editor, or shows lines until someone stops it."""
     words = _words(command)
-    is_endless = command.inside[-1:] == ("while",) and words[:1] in ([":"], ["true"])
-    return is_endless or _WAITS.match(_line(words)) is not None
+    is_endless = command.inside[-1:] == ("while",) and (
+        words[:1] in ([":"], ["false"], ["sleep"], ["true"]) or words[1:2] == ["1"]
+    )
+    is_remote = words[:1] == ["ssh"] and any(map(_waits, _remote(words[1:])))
+    return is_endless or is_remote or _WAITS.match(_line(words)) is not None
 
 
 def _line(words: Sequence[str]) -> str:
@@ -390,45 +423,72 @@ def _line(words: Sequence[str]) -> str:
 def is_known(code: str) -> bool:
     """Return whether rdc knows all commands of a block: they do no harm, or one that rdc asks about."""
     plain = PLACEHOLDER.sub("X", code)
-    is_whole = "`" not in shell_text(plain, all_words=True)  # commands between such quotes aren't read
-    return is_whole and all(_is_known(_words(one)) or _changes(one) for one in read_commands(plain).commands)
+    if "`" in shell_text(plain, all_words=True):
+        return False  # commands between such quotes aren't read
+    return all(
+        _changes(one) or (one.after != "&" and not {"sudo", "install"} <= {*one.words} and _is_known(_words(one)))
+        for one in read_commands(plain).commands
+    )
 
 
 def _is_known(words: list[str]) -> bool:
     """Return whether a command is known to look at something, or to build or test what is in the folder."""
     name, rest = (words[0].rpartition("/")[2], words[1:]) if words else ("", [])
     plain = [word for word in rest if not word.startswith("-")]
-    if (
-        not name
-        or name in _HARMLESS
-        or any(map(_DRY.fullmatch, rest))
-        or {"-V", "-h", "--help", "--version"} & set(rest)
-    ):
+    if any(map(_DRY.fullmatch, rest)) or {"-V", "-h", "--help", "--version"} & set(rest[-1:]):
+        return True
+    if _UNSURE.match(_line(words)) or _WAITS.match(_line(words)):
+        return False
+    if not name or name in _HARMLESS:
         return True
     if name == "git":
-        return bool(_GIT & set(plain[:2]))
+        place = rest[0] in {"-C", "-c"} if rest else 0
+        return bool(_GIT & set(plain[place : place + 1]) or _SHOWS & set(plain[place + 1 : place + 2]))
     if name in {"source", "."}:
         return any(word.endswith(("activate", "env", "rc")) for word in rest)
     if name in {"psql", "mysql", "mariadb", "sqlite3"}:
-        return any(map(_QUERY.match, rest)) or "-l" in rest
+        queries = [word for word in rest if _QUERY.match(word) or " " in word]
+        return all(map(_QUERY.match, queries)) if queries else rest[-1:] == ["-l"]
     if name in _OPENING_TOOLS and "exec" in plain:
         return _is_known(_inner(rest))
     if started := _RUNNER.match(" ".join(words)):
         return _is_known(words[started[0].count(" ") :])
-    if (
-        _LOOK_WORDS & set(plain[:4])
-        or any(map(_LOOKUP.fullmatch, plain[:3]))
-        or _named(name, rest) & (_LOOKS | _BUILDS)
-    ):
-        return True
-    return name in _PROJECT_TOOLS and bool(_BUILDS & {part for word in plain[:2] for part in _PARTS.findall(word)})
+    verbs = (word for word in plain[:4] if _is_look(word) or word.partition("-")[0] in _ACTS)
+    return _is_look(next(verbs, "")) or _builds(name, rest) or _is_task(_named(name, rest))
 
 
-def _named(name: str, rest: Sequence[str]) -> set[str]:
-    """Return the words in the name of a program, and in that of the script or module that it starts."""
+def _is_look(word: str) -> bool:
+    return word in _LOOK_WORDS or _LOOKUP.fullmatch(word) is not None
+
+
+def _builds(name: str, rest: Sequence[str]) -> bool:
+    """Return whether all tasks of a tool build or test."""
+    words = [word for before, word in zip(["", *rest], rest, strict=False) if before not in _VALUED and "=" not in word]
+    tasks = [word for word in words if not word.startswith("-") and word not in {"compose", "manage.py", "mod", "task"}]
+    if name in _TASK_TOOLS:
+        return bool(tasks) and all(
+            (word in _BUILDS and name[0] in "gm" and name != "make") or _is_task(_PARTS.findall(word)) for word in tasks
+        )
+    if name not in _PROJECT_TOOLS or tasks[:1] == ["run"] and name not in {"bun", "composer", "npm", "pnpm", "yarn"}:
+        return False
+    task = next(iter(tasks[tasks[:1] == ["run"] :]), "")
+    return task in _BUILDS - {"setup.py"} or (name[:6] != "docker" and _is_task(_PARTS.findall(task)))
+
+
+def _is_task(parts: Sequence[str]) -> bool:
+    """Return whether the name of a task or script is that of a look, a build or a test, and of nothing else."""
+    if not parts or _ACTS & set(parts):
+        return False
+    return not _LOOKS.isdisjoint({parts[0], parts[-1]} - {"test"}) or bool(
+        (_TASKS | _LOOKS) & set(parts) and not _HARM & set(parts)
+    )
+
+
+def _named(name: str, rest: Sequence[str]) -> list[str]:
+    """Return the words in the name of a program, or in that of the script or module that it starts."""
     started = (word for word in rest if word not in _LAUNCHERS | {"run"} and not word.startswith("-"))
     script = next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
-    return {*_PARTS.findall(name), *_PARTS.findall(script)}
+    return _PARTS.findall(script)
 
 
 def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
@@ -445,7 +505,12 @@ def _changes(command: Command) -> bool:
     words = _words(command)
     name = words[0].rpartition("/")[2] if words else ""
     runs_text = name in _RUNS_TEXT and (command.before == "|" or bool({"<", "-f"} & set(words)))
-    if runs_text or _SQL.search(" ".join(words)) or (name == "ssh" and not all(map(_looks, _remote(words[1:])))):
+    if (
+        runs_text
+        or _OVERWRITES.match(_line(words))
+        or _SQL.search(" ".join(words))
+        or (name == "ssh" and not all(map(_looks, _remote(words[1:]))))
+    ):
         return True
     return name not in _READS and _does_harm(name, words[1:])
 
@@ -480,7 +545,7 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
         return False
     line = _line([name, *rest])
     named = _named(name, rest)
-    if _CHANGES.match(line) or (_HARM & named and not named & _LOOKS):
+    if _CHANGES.match(line) or (_HARM.intersection(named) and _LOOKS.isdisjoint({*named[:1], *named[-1:]})):
         return True
     for word in plain:
         parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)
