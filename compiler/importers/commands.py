@@ -24,9 +24,8 @@ LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accep
 
 _PROMPT = Regex(r"[ \t]*+(?>(?:\([\w.-]+\)[ \t]*+)?)[$%❯➜][ \t]+(?=\S)")
 _OTHER = Regex(
-    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb|psql|sqlite|mongo\w*"
-    r"|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)",
-    re.IGNORECASE,
+    r"(?i)[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb|psql|sqlite"
+    r"|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)"
 )
 _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 """Both match the prompt of another machine, user or program; the second one needs a known command behind it."""
@@ -56,128 +55,107 @@ _PREPARES = _set("cd mkdir pushd source set .")
 _HEADS = _set("[ [[ for case select set test export declare local echo")
 _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 _ARRAY = Regex(r"[A-Z_]+=\(")
-_PROGRAMS = _set("""
-ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod chown composer conda cp
-crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux fsck gcloud gem gh git go
-gpg grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill kubeadm kubectl kustomize ls lsblk
-lsof make mdadm mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup oc openssl passwd pg_dump ping pip
-pip3 pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync ruby scp sed service sh source ss ssh
-su sudo systemctl tail tar tee terraform top touch umount unzip uv vagrant vault vi vim wget which yarn yum zfs zip
-zpool zypper
-""")
+_PROGRAMS = _set("""ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod
+chown composer conda cp crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux
+fsck gcloud gem gh git go gpg grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill
+kubeadm kubectl kustomize ls lsblk lsof make mdadm mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup
+oc openssl passwd pg_dump ping pip pip3 pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync
+ruby scp sed service sh source ss ssh su sudo systemctl tail tar tee terraform top touch umount unzip uv vagrant
+vault vi vim wget which yarn yum zfs zip zpool zypper""")
 """Programs that an untagged block or a code span of a page may start with."""
 
 _WRAPPERS = frozenset({"sudo", "env", "time", "nohup", "doas", "watch", "xargs", "exec", "command", "nice"})
-_OPENS = _set("""
-bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql nsenter pry psql rlogin screen sftp
-sqlplus ssh su telnet tmux
-""")
+_OPENS = _set("""bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql nsenter pry psql
+rlogin screen sftp sqlplus ssh su telnet tmux""")
 _OPENS_BARE = _set("bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R")
 _GIVEN = Regex(r"-[cefl]|--(?:command|eval|execute|file)\b|<")
 _REMOTE = Regex(r"(?>(?:-[BbcDEeFIiJLlmOopQRSWw] ?\S+ |-\S+ )*)(?!-)\S+ (?P<code>\S+\s.+)", re.DOTALL)
 """Matches the words behind `ssh`: its options, the host, and a command that ends by itself."""
 _OPENING_WORDS = _set("rsh ssh attach console shell dbshell dbconsole start-session debug")
-_OPENING_TOOLS = _set(
-    "oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
-)
+_OPENING_TOOLS = _set("""oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails
+minikube virsh""")
 _TAKE = frozenset({"-u", "-e", "-w", "-v", "-p", "-c", "-n", "--user", "--env", "--name", "--namespace", "--container"})
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _LAUNCHERS = _set("bundle bunx hatch node npx php pipenv pnpm poetry python python3 ruby sh bash uv uvx yarn")
 _WAITS = Regex(
     r"git (?:rebase -i |commit (?!(?:.* )?(?:-[a-z]*[mFC]|--(?:file|fixup|message|no-edit)\b)))"
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
-    r"|(?:(?:tail|journalctl) (?:.* )?|(?:.* )?(?:logs|get|events) (?:.* )?)"
-    r"(?:-\d*[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=(?!false)\S+)?) |heroku logs (?:.* )?(?:-t|--tail) |pm2 logs (?!(?:.* )?--nostream )"
-    r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )|(?:\S+ )+logs? tail |sleep [a-z]"
-    r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|ping (?!(?:.* )?-c)"
-    r"|(?:.*[ :])?(?:serve|watch|live|--watch(?:-only|All)?|--continuous|--ui|--web) |tsc (?:.* )?-w "
+    r"|(?:(?:tail|journalctl) |.* (?:logs|get|events) )(?:.* )?(?:-\d*[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=(?!false)\S+)?) "
+    r"|heroku logs (?:.* )?(?:-t|--tail) |pm2 logs (?!(?:.* )?--nostream )|(?:\S+ )+logs? tail |sleep [a-z]"
+    r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|ping (?!(?:.* )?-c)|tsc (?:.* )?-w "
+    r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )"
+    r"|(?:.*[ :])?(?:serve|watch|live|--watch(?:-only|All)?|--continuous|--ui|--web) "
 )
 
-_HARMLESS = _set("""
-: [ [[ awk base64 basename break case cat cd column comm continue cp curl cut date declare df diff dig dirname du echo
-egrep env exit export false fgrep file find for free grep gunzip gzip head host hostname id jest jq local ls
-lsb_release lsblk lsof md5sum mkdir mktemp mypy netstat nproc nslookup openssl pg_dump pg_isready pgrep ping printf ps
-pwd pytest read readlink readonly realpath return rg ruff sed select seq set sha256sum shift sleep sort ss ssh stat
-tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wait wc wget which while whoami yq zip
-""")
+_HARMLESS = _set(""": [ [[ awk base64 basename break case cat cd column comm continue cp curl cut date declare df
+diff dig dirname du echo egrep env exit export false fgrep file find for free grep gunzip gzip head host hostname id
+jest jq local ls lsb_release lsblk lsof md5sum mkdir mktemp mypy netstat nproc nslookup openssl pg_dump pg_isready
+pgrep ping printf ps pwd pytest read readlink readonly realpath return rg ruff sed select seq set sha256sum shift
+sleep sort ss ssh stat tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wait wc wget
+which while whoami yq zip""")
 """Programs that only look, compute or write a new file, unless an option or an output changes something."""
-_PROJECT_TOOLS = _set("""
-bun bundle cargo composer deno docker dotnet flutter go npm pip pip3 pipenv pnpm poetry python python3 terraform uv yarn
-""")
+_TOOLS = _set(
+    "bun bundle cargo composer docker dotnet go npm pip pip3 pipenv pnpm poetry python python3 terraform uv yarn"
+)
 _TASK_TOOLS = _set("gradle gradlew just make mvn mvnw rake")
-_BUILDS = _set("""
-build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync template test tests
-typecheck types validate venv verify vet
-""")
+_BUILDS = _set("""build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync
+template test tests typecheck types validate venv verify vet""")
 """Tasks of such tools that change only the folder."""
 _TASKS = _BUILDS - _set("install package pull sync template")
-_VALUED = _set("-C -f -pl --filter --prefix --cwd --tests")
-_ACTS = _set("""
-add and annotate attach change changepassword commit create edit enable fix generate import insert install mail modify
-move notify put register rename send serve server set start tag update wall write
-""")
-"""Words of a command, or in the name of a task, that make it more than a look or a build."""
-_GIT = _set("""
-add blame branch cat-file checkout clone commit describe diff fetch grep init log ls-files ls-remote merge-base pull
-remote rev-list rev-parse shortlog show status switch tag
-""")
+_ACTS = _set("""add and annotate attach change changepassword commit create edit enable fix generate import insert
+install mail modify move notify put register rename send serve server set start tag update wall write""")
+_GIT = _set("""add blame branch cat-file checkout clone commit describe diff fetch grep init log ls-files ls-remote
+merge-base pull remote rev-list rev-parse shortlog show status switch tag""")
 _QUERY = Regex(
-    r"(?:--\w+=|-[ce])?\W*(?:(?:select|show|explain|describe)\b(?!.*(?:\binto\b|;\W*(?!select|show|explain)\w|\w\.\w+\("
-    r"|\b(?:setval|dblink|lo_|pg_(?:cancel|create|drop|logical|promote|reload|rotate|switch|terminate))))|\\[dl])",
-    re.IGNORECASE | re.DOTALL,
+    r"(?is)(?:--\w+=|-[ce])?\W*(?:(?:select|show|explain|describe)\b(?!.*(?:\binto\b|;\W*(?!select|show|explain)\w"
+    r"|\w\.\w+\(|\b(?:setval|dblink|lo_|pg_(?:cancel|create|drop|logical|promote|reload|rotate|switch))))|\\[dl])"
 )
 _UNSURE = Regex(
-    r"git (?:-C \S+ )?(?:(?:add|checkout|commit) (?:.* )?(?:-[ip]|--patch) |remote (?:add|rename|set))|hostname \w"
-    r"|(?:cargo|go|deno) (?:install|get) |date (?:-s|--set)|ss -K|openssl (?:ca|s_server) "
+    r"git (?:(?:add|checkout|commit) (?:.* )?(?:-[ip]|--patch) |remote (?:add|rename|set))|hostname \w"
+    r"|date (?:-s|--set)|(?:cargo|go) (?:install|get) |openssl (?:ca|s_server) |ss -K"
     r"|(?:bun|npm|pip3?|pnpm|uv|yarn) (?:.* )?(?:-g|-U|--global|--upgrade|--system|--user|--break-system-packages) "
 )
-"""Matches a command of such a program that changes more, or that waits."""
 _RUNNER = Regex(r"(?:uv|poetry|pipenv|hatch) run |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm (?:exec|dlx) ")
 _LOOKUP = Regex(r"(?:describe|filter|get|head|list|lookup|validate)-(?!credentials)[a-z-]+")  # as `aws` has them
 
-_HARM = _set("""
-apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete demote deploy
-deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb
-groupdel halt iptables kill killall mask merge migrate mkfs mongorestore overwrite parted passwd patch pkill poweroff
-promote prune publish purge push quarantine rebase reboot recreate release reload remove renew replace rerun reset
-restart restore revoke rm rmdir rollback rollout rotate scale shred shutdown stop switchover terminate truncate undo
-uninstall unlink unregister upgrade upload userdel usermod wipe wipefs
-""")
+_HARM = _set("""apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete
+demote deploy deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall
+flushdb groupdel halt iptables kill killall mask merge migrate mkfs mongorestore overwrite parted passwd patch pkill
+poweroff promote prune publish purge push quarantine rebase reboot recreate release reload remove renew replace rerun
+reset restart restore revoke rm rmdir rollback rollout rotate scale shred shutdown stop switchover terminate truncate
+undo uninstall unlink unregister upgrade upload userdel usermod wipe wipefs""")
 _HARM_FLAG = Regex(
     r"--(?:apply|delete|fix|force|overwrite|prune|purge|push|hard|regenerate|remove|repair|restart|rotate|stop"
     r"|write(?!-out))(?:-.*)?|-delete|mkfs.*|DELETE|POST|PUT|PATCH|--upload-file"
 )
 _OVERWRITES = Regex(
-    r"(?:.* )?(?:curl (?:(?!(?:.* )?(?:-\w*G|--get) )(?:.* )?(?:-[fgikLNsSv]*(?:[dFT]|X[DP])|--(?:data|form|json|request=[DP]))"
-    r"|(?:.* )?(?:-\w*o|--output[= ]) ?(?!/dev/|/tmp/|-)\S)|wget (?:.* )?(?:--(?:post|body|method)|-P ?[/~]|-\w*O ?(?!-|/dev/|/tmp/)\S)"
-    r"|openssl (?:.* )?-(?:out|keyout) (?!/tmp/|/dev/)|tar (?=(?:.* )?-{0,2}\w*x)(?:.* )?(?:-C ?|--directory[= ])(?!/tmp/)[/~]"
-    r"|unzip (?:.* )?(?:-\w*o|-d ?(?!/tmp/)[/~])|zip -\w*[md] |sort (?:.* )?(?:-\w*o|--output)"
-    r"|find (?:.* )?-(?:fprint|fls|(?:exec|ok)(?:dir)? (?!(?:basename|cat|du|echo|file|grep|head|ls|md5sum|stat|wc) ))"
+    r"(?:.* )?(?:curl (?:(?!(?:.* )?(?:-\w*G|--get) )(?:.* )?(?:-[fgikLNsSv]*(?:[dFT]|X[DP])|--(?:data|form|json))"
+    r"|(?:.* )?(?:-\w*o|--output[= ]) ?(?!/dev/|/tmp/|-)\S)|openssl (?:.* )?-(?:out|keyout) (?!/tmp/|/dev/)"
+    r"|wget (?:.* )?(?:--(?:post|body|method)|-P ?[/~]|-\w*O ?(?!-|/dev/|/tmp/)\S)|sort (?:.* )?(?:-\w*o|--output)"
+    r"|tar (?=(?:.* )?-{0,2}\w*x)(?:.* )?(?:-C ?|--directory[= ])(?!/tmp/)[/~]"
+    r"|unzip (?:.* )?(?:-\w*o|-d ?(?!/tmp/)[/~])|zip -\w*[md] "
+    r"|find (?:.* )?-(?:fprint|(?:exec|ok)(?:dir)? (?!(?:cat|du|echo|file|grep|head|ls|md5sum|stat|wc) ))"
     r"|g?awk (?:.* )?(?:-i inplace|\S*(?:system\(|print(?:\"[^\"]*\"|[^}\">])*+>|\|_*\"(?!sort|uniq)))"
     r"|sed (?:.* )?(?:\S*[/;\d$gp])?w_|(?:g?sed|yq) (?:.* )?(?:-[a-zA-Z]*i|--in-?place))"
 )
 """Matches a program that mostly reads, with an option that sends something or writes over a file."""
 _CHANGES = Regex(
-    r"(?!(?:.* )?(?:cat|grep|head|ls|source|tail) )(?:.* )/etc/|systemctl (?:\S+ )?(?:enable|start) |git (?:branch|checkout|switch|tag) (?:.* )?(?:-[fmM]|--discard-changes) "
-    r"|git checkout (?:(?:.* )?(?:--|\.) |\S+\.[a-z]{2,4} |[^-]\S* [^-])"
-    r"|(?:docker[ -])?compose (?:\S+ ){0,4}up "
-    r"|git (?:branch|tag) (?:.* )?-[dD] "
-    r"|cp (?!(?:.* )?(?:\.|(?:\./|/tmp/|[^/~.])\S*/|[^/~.]/|\S*(?:[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
+    r"(?!(?:.* )?(?:cat|grep|head|ls|source|tail) )(?:.* )/etc/|systemctl (?:\S+ )?(?:enable|start) "
+    r"|git (?:branch|tag) (?:.* )?-[dD] |git (?:branch|checkout|switch|tag) (?:.* )?(?:-[fmM]|--discard-changes) "
+    r"|(?:docker[ -])?compose (?:\S+ ){0,4}up |git checkout (?:(?:.* )?(?:--|\.) |\S+\.[a-z]{2,4} |[^-]\S* [^-])"
+    r"|cp (?!(?:.* )?(?:\.|(?:\./|/tmp/|[^/~.])\S*/|[^/~.]/|\S*(?:[.-](?:bak|backup|old|orig)|~|\))) $)"
 )
 _SHOWS = _set("describe diff explain get help history info inspect list logs ls search show status view")
 _LOOKS = _set("audit check preflight status test verify")  # at an end of the name of a script
 _DRY = Regex(r"--dry-?run(?:=(?!none|false).*)?")
 _WRITES = Regex(
-    r"(?:(?<![<>&\d=-])1?>\|?|&>|>&(?![\d-]))(?![>&(])[ \t]*(?!/dev/[^s]|/dev/std|/tmp/)\S|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)"
+    r"(?:(?<![<>&\d=-])1?>\|?|&>|>&(?![\d-]))(?![>&(])[ \t]*(?!/dev/[^s]|/dev/std|/tmp/)\S"
+    r"|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)"
 )
 """Matches a redirection that overwrites a file, or that adds to one outside of the folder."""
-_SQL = Regex(
-    r"\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
-)
-_READS = _set("""
-[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq ls lsb_release lsof nslookup ping printf ps rg sort
-tail test tree true type uniq wc which
-""")
+_SQL = Regex(r"(?i)\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b")
+_READS = _set("""[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq ls lsb_release lsof nslookup ping
+printf ps rg sort tail test tree true type uniq wc which""")
 _QUIET = _set("[ [[ cd date echo printf test true type which")
 _LOOK_WORDS = _SHOWS | _set("--dry-run health images is-active log plan ps top version")  # they print something to read
 _FILES = _set("cd chmod chown cp make mkdir mv pushd rm touch")
@@ -187,8 +165,6 @@ _RUNS_TEXT = frozenset({"sh", "bash", "psql", "mysql", "mariadb", "sqlite3"})
 
 _OPENING = "it opens a shell, so the commands below are for another machine or program"
 
-Kind = Literal["run", "show", "output", "sample"]
-
 
 class Block(Struct, frozen=True):
     """A code block: its kind, its code without prompts, and the output below the commands.
@@ -197,7 +173,7 @@ class Block(Struct, frozen=True):
     another machine or in another program. `harm` has the lines that delete or change something.
     """
 
-    kind: Kind
+    kind: Literal["run", "show", "output", "sample"]
     code: str
     output: str = ""
     tag: str = ""
@@ -233,10 +209,8 @@ def read_block(info: str, text: str) -> Block:
 
 
 def _is_other(line: str, *, is_weak: bool) -> bool:
-    """Return whether a line has the prompt of another machine, user or program, or a weak one and a command."""
-    if _OTHER.match(line):
-        return True
-    return is_weak and _WEAK.match(line) is not None and _starts_like_command(_WEAK.sub("", line, count=1))
+    is_typed = is_weak and _WEAK.match(line) is not None and _starts_like_command(_WEAK.sub("", line, count=1))
+    return is_typed or _OTHER.match(line) is not None
 
 
 def tag_of(info: str) -> str:
@@ -284,7 +258,6 @@ def is_typed(block: Block) -> bool:
 
 
 def _session(lines: Sequence[str]) -> tuple[str, str]:
-    """Return the commands below prompts and the other lines, or nothing without a prompt."""
     code: list[str] = []
     output: list[str] = []
     end, goes_on = "", False
@@ -356,7 +329,6 @@ def _words(command: Command) -> list[str]:
 
 
 def _unwrapped(words: list[str]) -> list[str]:
-    """Return the words of a command without assignments and wrappers such as sudo."""
     options = {"sudo": {"-u", "-g", "--user", "--group"}, "xargs": {"-n", "-I", "-L", "-P", "-d"}}
     while words and ("=" in words[0] or words[0] in _WRAPPERS - {"watch"}):
         valued = options.get(words.pop(0))
@@ -370,8 +342,7 @@ def _opens(command: Command) -> bool:
 
 
 def _opens_shell(words: list[str], before: str = "") -> bool:
-    name = words[0].rpartition("/")[2] if words else ""
-    rest = words[1:]
+    name, rest = (words[0].rpartition("/")[2], words[1:]) if words else ("", [])
     if name in {"-i", "-s"} or (name in _OPENS_BARE and not rest and not before.startswith("|")):
         return True
     if name == "ssh" and (remote := _remote(rest)):
@@ -391,13 +362,11 @@ def _opens_shell(words: list[str], before: str = "") -> bool:
 
 
 def _remote(rest: Sequence[str]) -> Sequence[Command]:
-    """Return the commands that `ssh` runs on another machine, as far as they are more than the name of a shell."""
     found = _REMOTE.match(" ".join(rest))
     return read_commands(found["code"]).commands if found else ()
 
 
 def _inner(rest: list[str]) -> list[str]:
-    """Return the command that `docker exec` or `kubectl exec` runs in a container."""
     if "--" in rest:
         return _unwrapped(rest[rest.index("--") + 1 :])
     place = 1 + min(rest.index(word) for word in ("exec", "run") if word in rest)
@@ -407,11 +376,9 @@ def _inner(rest: list[str]) -> list[str]:
 
 
 def _waits(command: Command) -> bool:
-    """Return whether a command opens an editor, or shows lines until someone stops it."""
     words = _words(command)
-    is_endless = command.inside[-1:] == ("while",) and (
-        words[:1] in ([":"], ["false"], ["sleep"], ["true"]) or words[1:2] == ["1"]
-    )
+    is_loop = command.inside[-1:] == ("while",)
+    is_endless = is_loop and (words[:1] in ([":"], ["false"], ["sleep"], ["true"]) or words[1:2] == ["1"])
     is_remote = words[:1] == ["ssh"] and any(map(_waits, _remote(words[1:])))
     return is_endless or is_remote or _WAITS.match(_line(words)) is not None
 
@@ -425,10 +392,8 @@ def is_known(code: str) -> bool:
     plain = PLACEHOLDER.sub("X", code)
     if "`" in shell_text(plain, all_words=True):
         return False  # commands between such quotes aren't read
-    return all(
-        _changes(one) or (one.after != "&" and not {"sudo", "install"} <= {*one.words} and _is_known(_words(one)))
-        for one in read_commands(plain).commands
-    )
+    unsure = (one for one in read_commands(plain).commands if not _changes(one))
+    return all(not {"sudo", "install"} <= {*one.words} and _is_known(_words(one)) for one in unsure)
 
 
 def _is_known(words: list[str]) -> bool:
@@ -453,42 +418,35 @@ def _is_known(words: list[str]) -> bool:
         return _is_known(_inner(rest))
     if started := _RUNNER.match(" ".join(words)):
         return _is_known(words[started[0].count(" ") :])
-    verbs = (word for word in plain[:4] if _is_look(word) or word.partition("-")[0] in _ACTS)
-    return _is_look(next(verbs, "")) or _builds(name, rest) or _is_task(_named(name, rest))
-
-
-def _is_look(word: str) -> bool:
-    return word in _LOOK_WORDS or _LOOKUP.fullmatch(word) is not None
+    looks = {word for word in plain[:4] if word in _LOOK_WORDS or _LOOKUP.fullmatch(word)}
+    verb = next((word for word in plain[:4] if word in looks or word.partition("-")[0] in _ACTS), "")
+    return verb in looks or _builds(name, rest) or _is_task(_named(name, rest))
 
 
 def _builds(name: str, rest: Sequence[str]) -> bool:
-    """Return whether all tasks of a tool build or test."""
-    words = [word for before, word in zip(["", *rest], rest, strict=False) if before not in _VALUED and "=" not in word]
-    tasks = [word for word in words if not word.startswith("-") and word not in {"compose", "manage.py", "mod", "task"}]
+    valued = {"-C", "-f", "-pl", "--filter", "--prefix", "--tests"}
+    words = [word for before, word in zip(["", *rest], rest, strict=False) if before not in valued and "=" not in word]
+    tasks = [word for word in words if word[:1] != "-" and word not in {"compose", "manage.py", "mod", "task"}]
     if name in _TASK_TOOLS:
-        return bool(tasks) and all(
-            (word in _BUILDS and name[0] in "gm" and name != "make") or _is_task(_PARTS.findall(word)) for word in tasks
-        )
-    if name not in _PROJECT_TOOLS or tasks[:1] == ["run"] and name not in {"bun", "composer", "npm", "pnpm", "yarn"}:
+        return tasks != [] and all((name[:3] == "mvn" and one in _BUILDS) or _is_task(one) for one in tasks)
+    runs = tasks[:1] == ["run"]
+    if name not in _TOOLS or (runs and name not in {"bun", "composer", "npm", "pnpm", "yarn"}):
         return False
-    task = next(iter(tasks[tasks[:1] == ["run"] :]), "")
-    return task in _BUILDS - {"setup.py"} or (name[:6] != "docker" and _is_task(_PARTS.findall(task)))
+    task = next(iter(tasks[runs:]), "")
+    return task in _BUILDS or (name[:6] != "docker" and _is_task(task))
 
 
-def _is_task(parts: Sequence[str]) -> bool:
+def _is_task(name: str) -> bool:
     """Return whether the name of a task or script is that of a look, a build or a test, and of nothing else."""
-    if not parts or _ACTS & set(parts):
-        return False
-    return not _LOOKS.isdisjoint({parts[0], parts[-1]} - {"test"}) or bool(
-        (_TASKS | _LOOKS) & set(parts) and not _HARM & set(parts)
-    )
+    parts = _PARTS.findall(name)
+    is_look = _LOOKS.intersection(parts[:1] + parts[-1:]) or (_TASKS.intersection(parts) and _HARM.isdisjoint(parts))
+    return bool(is_look) and _ACTS.isdisjoint(parts)
 
 
-def _named(name: str, rest: Sequence[str]) -> list[str]:
-    """Return the words in the name of a program, or in that of the script or module that it starts."""
+def _named(name: str, rest: Sequence[str]) -> str:
+    """Return the name of a program, or that of the script or module that it starts."""
     started = (word for word in rest if word not in _LAUNCHERS | {"run"} and not word.startswith("-"))
-    script = next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
-    return _PARTS.findall(script)
+    return next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
 
 
 def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
@@ -505,18 +463,13 @@ def _changes(command: Command) -> bool:
     words = _words(command)
     name = words[0].rpartition("/")[2] if words else ""
     runs_text = name in _RUNS_TEXT and (command.before == "|" or bool({"<", "-f"} & set(words)))
-    if (
-        runs_text
-        or _OVERWRITES.match(_line(words))
-        or _SQL.search(" ".join(words))
-        or (name == "ssh" and not all(map(_looks, _remote(words[1:]))))
-    ):
+    is_remote = name == "ssh" and not all(map(_looks, _remote(words[1:])))
+    if runs_text or is_remote or _OVERWRITES.match(_line(words)) or _SQL.search(" ".join(words)):
         return True
     return name not in _READS and _does_harm(name, words[1:])
 
 
 def _looks(command: Command) -> bool:
-    """Return whether a command only shows something."""
     words = _words(command)
     is_look = bool(words) and (words[0] in _READS or bool(_LOOK_WORDS & set(words[1:5])) or "--list" in words)
     return is_look and ">" not in words and not _changes(command)
@@ -543,9 +496,10 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
     plain = [word for word in rest if not word.startswith("-") and (" " in word or _PLAIN.fullmatch(word))][:5]
     if any(map(_DRY.fullmatch, rest)):
         return False
-    line = _line([name, *rest])
-    named = _named(name, rest)
-    if _CHANGES.match(line) or (_HARM.intersection(named) and _LOOKS.isdisjoint({*named[:1], *named[-1:]})):
+    named = _PARTS.findall(_named(name, rest))
+    if _CHANGES.match(_line([name, *rest])) or (
+        _HARM.intersection(named) and _LOOKS.isdisjoint({*named[:1], *named[-1:]})
+    ):
         return True
     for word in plain:
         parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)
