@@ -21,15 +21,14 @@ SHELLS = frozenset({"bash", "sh", "shell", "zsh", "ksh", "dash", "commandline", 
 SESSIONS = _set("console terminal shell-session shellsession sh-session bash-session session term")
 PLAIN = frozenset({"", "text", "txt", "plain", "plaintext", "none", "log", "output", "out"})
 LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accepts
-
 _PROMPT = Regex(r"[ \t]*+(?>(?:\([\w.-]+\)[ \t]*+)?)[$%❯➜][ \t]+(?=\S)")
 _OTHER = Regex(
-    r"(?i)[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb|psql|sqlite"
-    r"|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)"
+    r"(?i)[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb"
+    r"|psql|sqlite|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)"
+    r"|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)"
 )
 _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 """Both match the prompt of another machine, user or program; the second one needs a known command behind it."""
-
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
 _WHOLE_COMMENT = Regex(r"(?m)^[ \t]*#.*$")
@@ -38,12 +37,10 @@ _OUTPUT = Regex(
     r"|^[ \t]*[\w./-]+(?: \"[^\"\n]+\")? (?:configured|created|deleted|patched|restarted|scaled|unchanged|labell?ed)$"
     r"|^[ \t]*(?:debug|error|fatal|info|level|msg|time|trace|ts|warn(?:ing)?)(?:=|:[ \t]|\t|[ \t]{2,})"
 )
-"""Matches a row of a table, a message such as `pod/shop created`, or a line of a log."""
 _HOST = Regex(r"@[A-Za-z][\w.-]*")  # an alias, as in `wp @shop option get home`
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _OTHER_LANGUAGE = Regex(
-    r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]|^[ \t]*\w+(?: [\w-]+)+ \{$",
-    re.MULTILINE,
+    r"(?m)\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)\s|^[ \t]*\w+(?: [\w-]+)+ \{$"
 )
 _QUERIES = _set("sql postgresql psql pgsql mysql sqlite promql logql")
 _OPTION = Regex(r"[a-z]\S* (?:\S+ )*-\S")
@@ -63,14 +60,12 @@ oc openssl passwd pg_dump ping pip pip3 pipenv pnpm podman poetry ps psql pwd py
 ruby scp sed service sh source ss ssh su sudo systemctl tail tar tee terraform top touch umount unzip uv vagrant
 vault vi vim wget which yarn yum zfs zip zpool zypper""")
 """Programs that an untagged block or a code span of a page may start with."""
-
 _WRAPPERS = frozenset({"sudo", "env", "time", "nohup", "doas", "watch", "xargs", "exec", "command", "nice"})
 _OPENS = _set("""bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql nsenter pry psql
 rlogin screen sftp sqlplus ssh su telnet tmux""")
 _OPENS_BARE = _set("bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R")
 _GIVEN = Regex(r"-[cefl]|--(?:command|eval|execute|file)\b|<")
 _REMOTE = Regex(r"(?>(?:-[BbcDEeFIiJLlmOopQRSWw] ?\S+ |-\S+ )*)(?!-)\S+ (?P<code>\S+\s.+)", re.DOTALL)
-"""Matches the words behind `ssh`: its options, the host, and a command that ends by itself."""
 _OPENING_WORDS = _set("rsh ssh attach console shell dbshell dbconsole start-session debug")
 _OPENING_TOOLS = _set("""oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails
 minikube virsh""")
@@ -80,15 +75,15 @@ _LAUNCHERS = _set("bundle bunx hatch node npx php pipenv pnpm poetry python pyth
 _WAITS = Regex(
     r"git (?:rebase -i |commit (?!(?:.* )?(?:-[a-z]*[mFC]|--(?:file|fixup|message|no-edit)\b)))"
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
-    r"|(?:(?:tail|journalctl) |.* (?:logs|get|events) )(?:.* )?(?:-\d*[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=(?!false)\S+)?) "
+    r"|(?:(?:tail|journalctl) |.* (?:logs|get|events) )(?:.* )?(?:-\d*[fFw]|-Lf|-fn?\d+|-nf"
+    r"|--(?:follow|watch)(?:=(?!false)\S+)?) "
     r"|heroku logs (?:.* )?(?:-t|--tail) |pm2 logs (?!(?:.* )?--nostream )|(?:\S+ )+logs? tail |sleep [a-z]"
     r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|ping (?!(?:.* )?-c)|tsc (?:.* )?-w "
     r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )"
     r"|(?:.*[ :])?(?:serve|watch|live|--watch(?:-only|All)?|--continuous|--ui|--web) "
 )
-
 _HARMLESS = _set(""": [ [[ awk base64 basename break case cat cd column comm continue cp curl cut date declare df
-diff dig dirname du echo egrep env exit export false fgrep file find for free grep gunzip gzip head host hostname id
+diff dig dirname du echo egrep exit export false fgrep file find for free grep gunzip gzip head history host hostname id
 jest jq local ls lsb_release lsblk lsof md5sum mkdir mktemp mypy netstat nproc nslookup openssl pg_dump pg_isready
 pgrep ping printf ps pwd pytest read readlink readonly realpath return rg ruff sed select seq set sha256sum shift
 sleep sort ss ssh stat tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wait wc wget
@@ -97,13 +92,12 @@ which while whoami yq zip""")
 _TOOLS = _set(
     "bun bundle cargo composer docker dotnet go npm pip pip3 pipenv pnpm poetry python python3 terraform uv yarn"
 )
-_TASK_TOOLS = _set("gradle gradlew just make mvn mvnw rake")
+_TASK_TOOLS = _set("deno flutter gradle gradlew just make mvn mvnw rake")
 _BUILDS = _set("""build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync
 template test tests typecheck types validate venv verify vet""")
-"""Tasks of such tools that change only the folder."""
 _TASKS = _BUILDS - _set("install package pull sync template")
 _ACTS = _set("""add and annotate attach change changepassword commit create edit enable fix generate import insert
-install mail modify move notify put register rename send serve server set start tag update wall write""")
+install mail modify move notify put register rename send serve set start tag update wall write""")
 _GIT = _set("""add blame branch cat-file checkout clone commit describe diff fetch grep init log ls-files ls-remote
 merge-base pull remote rev-list rev-parse shortlog show status switch tag""")
 _QUERY = Regex(
@@ -112,12 +106,13 @@ _QUERY = Regex(
 )
 _UNSURE = Regex(
     r"git (?:(?:add|checkout|commit) (?:.* )?(?:-[ip]|--patch) |remote (?:add|rename|set))|hostname \w"
-    r"|date (?:-s|--set)|(?:cargo|go) (?:install|get) |openssl (?:ca|s_server) |ss -K"
-    r"|(?:bun|npm|pip3?|pnpm|uv|yarn) (?:.* )?(?:-g|-U|--global|--upgrade|--system|--user|--break-system-packages) "
+    r"|date (?:-s|--set|\d)|(?:cargo|go) (?:install|get) |openssl (?:ca|s_server) |ss -K"
+    r"|(?:bun|npm|pip3?|pnpm|poetry|uv|yarn) (?:version \S|(?:.* )?(?:-g|-U|--global|--upgrade|--system|--user) )"
 )
-_RUNNER = Regex(r"(?:uv|poetry|pipenv|hatch) run |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm (?:exec|dlx) ")
-_LOOKUP = Regex(r"(?:describe|filter|get|head|list|lookup|validate)-(?!credentials)[a-z-]+")  # as `aws` has them
-
+_RUNNER = Regex(
+    r"(?:uv|poetry|pipenv|hatch) run |python3? -m |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm (?:exec|dlx) "
+)
+_LOOKUP = Regex(r"(?:describe|filter|get|head|list|lookup|validate)-(?!credentials|.*and-)[a-z-]+")  # as `aws` has them
 _HARM = _set("""apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete
 demote deploy deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall
 flushdb groupdel halt iptables kill killall mask merge migrate mkfs mongorestore overwrite parted passwd patch pkill
@@ -126,7 +121,7 @@ reset restart restore revoke rm rmdir rollback rollout rotate scale shred shutdo
 undo uninstall unlink unregister upgrade upload userdel usermod wipe wipefs""")
 _HARM_FLAG = Regex(
     r"--(?:apply|delete|fix|force|overwrite|prune|purge|push|hard|regenerate|remove|repair|restart|rotate|stop"
-    r"|write(?!-out))(?:-.*)?|-delete|mkfs.*|DELETE|POST|PUT|PATCH|--upload-file"
+    r"|write(?!-out))(?:-.*)?|-delete|mkfs.*|(?:--request=)?(?:DELETE|POST|PUT|PATCH)|--upload-file"
 )
 _OVERWRITES = Regex(
     r"(?:.* )?(?:curl (?:(?!(?:.* )?(?:-\w*G|--get) )(?:.* )?(?:-[fgikLNsSv]*(?:[dFT]|X[DP])|--(?:data|form|json))"
@@ -152,17 +147,14 @@ _WRITES = Regex(
     r"(?:(?<![<>&\d=-])1?>\|?|&>|>&(?![\d-]))(?![>&(])[ \t]*(?!/dev/[^s]|/dev/std|/tmp/)\S"
     r"|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)"
 )
-"""Matches a redirection that overwrites a file, or that adds to one outside of the folder."""
 _SQL = Regex(r"(?i)\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b")
 _READS = _set("""[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq ls lsb_release lsof nslookup ping
 printf ps rg sort tail test tree true type uniq wc which""")
 _QUIET = _set("[ [[ cd date echo printf test true type which")
-_LOOK_WORDS = _SHOWS | _set("--dry-run health images is-active log plan ps top version")  # they print something to read
-_FILES = _set("cd chmod chown cp make mkdir mv pushd rm touch")
+_LOOK_WORDS = _SHOWS | _set("--dry-run health images is-active lint log ping plan ps template top version")
 _PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
 _PARTS = Regex(r"[a-z]+")
 _RUNS_TEXT = frozenset({"sh", "bash", "psql", "mysql", "mariadb", "sqlite3"})
-
 _OPENING = "it opens a shell, so the commands below are for another machine or program"
 
 
@@ -397,7 +389,6 @@ def is_known(code: str) -> bool:
 
 
 def _is_known(words: list[str]) -> bool:
-    """Return whether a command is known to look at something, or to build or test what is in the folder."""
     name, rest = (words[0].rpartition("/")[2], words[1:]) if words else ("", [])
     plain = [word for word in rest if not word.startswith("-")]
     if any(map(_DRY.fullmatch, rest)) or {"-V", "-h", "--help", "--version"} & set(rest[-1:]):
@@ -418,8 +409,9 @@ def _is_known(words: list[str]) -> bool:
         return _is_known(_inner(rest))
     if started := _RUNNER.match(" ".join(words)):
         return _is_known(words[started[0].count(" ") :])
-    looks = {word for word in plain[:4] if word in _LOOK_WORDS or _LOOKUP.fullmatch(word)}
-    verb = next((word for word in plain[:4] if word in looks or word.partition("-")[0] in _ACTS), "")
+    plain = [name, *plain[name == "aws" :][:4]]  # `aws logs` is a service
+    looks = {word for word in plain[1:] if word in _LOOK_WORDS or _LOOKUP.fullmatch(word)}
+    verb = next((word for word in plain if word in looks or word.partition("-")[0] in _ACTS), "")
     return verb in looks or _builds(name, rest) or _is_task(_named(name, rest))
 
 
@@ -433,18 +425,17 @@ def _builds(name: str, rest: Sequence[str]) -> bool:
     if name not in _TOOLS or (runs and name not in {"bun", "composer", "npm", "pnpm", "yarn"}):
         return False
     task = next(iter(tasks[runs:]), "")
-    return task in _BUILDS or (name[:6] != "docker" and _is_task(task))
+    return _ACTS.isdisjoint(tasks[1:]) and (task in _BUILDS or (name[:6] != "docker" and _is_task(task)))
 
 
 def _is_task(name: str) -> bool:
     """Return whether the name of a task or script is that of a look, a build or a test, and of nothing else."""
     parts = _PARTS.findall(name)
     is_look = _LOOKS.intersection(parts[:1] + parts[-1:]) or (_TASKS.intersection(parts) and _HARM.isdisjoint(parts))
-    return bool(is_look) and _ACTS.isdisjoint(parts)
+    return bool(is_look) and {*_ACTS, "server"}.isdisjoint(parts)
 
 
 def _named(name: str, rest: Sequence[str]) -> str:
-    """Return the name of a program, or that of the script or module that it starts."""
     started = (word for word in rest if word not in _LAUNCHERS | {"run"} and not word.startswith("-"))
     return next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
 
@@ -505,6 +496,6 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
         parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)
         if _HARM & set(parts if len(parts) < 3 or " " in word else parts[:1]):
             return True
-        if word in _SHOWS and name not in _FILES:
+        if word in _SHOWS and name not in {"cd", "chmod", "chown", "cp", "make", "mkdir", "mv", "pushd", "rm", "touch"}:
             return False
     return any(map(_HARM_FLAG.fullmatch, rest))
