@@ -76,17 +76,16 @@ _WAITS = Regex(
     r"git (?:rebase -i |commit (?!(?:.* )?(?:-[a-z]*[mFC]|--(?:file|fixup|message|no-edit)\b)))"
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
     r"|(?:(?:tail|journalctl) |.* (?:logs|get|events) )(?:.* )?(?:-\d*[fFw]|-Lf|-fn?\d+|-nf"
-    r"|--(?:follow|watch)(?:=(?!false)\S+)?) "
-    r"|heroku logs (?:.* )?(?:-t|--tail) |pm2 logs (?!(?:.* )?--nostream )|(?:\S+ )+logs? tail |sleep [a-z]"
+    r"|--(?:follow|watch)(?:=(?!false)\S+)?) |heroku logs (?:.* )?(?:-t|--tail) |pm2 logs (?!(?:.* )?--nostream )"
     r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|ping (?!(?:.* )?-c)|tsc (?:.* )?-w "
-    r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )"
+    r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )|(?:\S+ )+logs? tail |sleep [a-z]"
     r"|(?:.*[ :])?(?:serve|watch|live|--watch(?:-only|All)?|--continuous|--ui|--web) "
 )
 _HARMLESS = _set(""": [ [[ awk base64 basename break case cat cd column comm continue cp curl cut date declare df
 diff dig dirname du echo egrep exit export false fgrep file find for free grep gunzip gzip head history host hostname id
 jest jq local ls lsb_release lsblk lsof md5sum mkdir mktemp mypy netstat nproc nslookup openssl pg_dump pg_isready
 pgrep ping printf ps pwd pytest read readlink readonly realpath return rg ruff sed select seq set sha256sum shift
-sleep sort ss ssh stat tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wait wc wget
+sleep sort ss ssh stat sync tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wait wc wget
 which while whoami yq zip""")
 """Programs that only look, compute or write a new file, unless an option or an output changes something."""
 _TOOLS = _set(
@@ -97,21 +96,19 @@ _BUILDS = _set("""build check ci clippy compile coverage doctor fmt format insta
 template test tests typecheck types validate venv verify vet""")
 _TASKS = _BUILDS - _set("install package pull sync template")
 _ACTS = _set("""add and annotate attach change changepassword commit create edit enable fix generate import insert
-install mail modify move notify put register rename send serve set start tag update wall write""")
+install email mail modify move notify put register rename seed send serve set start tag update wall write""")
 _GIT = _set("""add blame branch cat-file checkout clone commit describe diff fetch grep init log ls-files ls-remote
 merge-base pull remote rev-list rev-parse shortlog show status switch tag""")
 _QUERY = Regex(
     r"(?is)(?:--\w+=|-[ce])?\W*(?:(?:select|show|explain|describe)\b(?!.*(?:\binto\b|;\W*(?!select|show|explain)\w"
-    r"|\w\.\w+\(|\b(?:setval|dblink|lo_|pg_(?:cancel|create|drop|logical|promote|reload|rotate|switch))))|\\[dl])"
+    r"|\w\.\w+\(|\b(?:setval|nextval|dblink|lo_|pg_(?!\w*(?:size|diff|time)|is_|last|current|get|block)\w+\()))|\\[dl])"
 )
 _UNSURE = Regex(
     r"git (?:(?:add|checkout|commit) (?:.* )?(?:-[ip]|--patch) |remote (?:add|rename|set))|hostname \w"
     r"|date (?:-s|--set|\d)|(?:cargo|go) (?:install|get) |openssl (?:ca|s_server) |ss -K"
     r"|(?:bun|npm|pip3?|pnpm|poetry|uv|yarn) (?:version \S|(?:.* )?(?:-g|-U|--global|--upgrade|--system|--user) )"
 )
-_RUNNER = Regex(
-    r"(?:uv|poetry|pipenv|hatch) run |python3? -m |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm (?:exec|dlx) "
-)
+_RUNNER = Regex(r"(?:uv|poetry|pipenv|hatch) run |python3? -m |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm exec ")
 _LOOKUP = Regex(r"(?:describe|filter|get|head|list|lookup|validate)-(?!credentials|.*and-)[a-z-]+")  # as `aws` has them
 _HARM = _set("""apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete
 demote deploy deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall
@@ -120,7 +117,7 @@ poweroff promote prune publish purge push quarantine rebase reboot recreate rele
 reset restart restore revoke rm rmdir rollback rollout rotate scale shred shutdown stop switchover terminate truncate
 undo uninstall unlink unregister upgrade upload userdel usermod wipe wipefs""")
 _HARM_FLAG = Regex(
-    r"--(?:apply|delete|fix|force|overwrite|prune|purge|push|hard|regenerate|remove|repair|restart|rotate|stop"
+    r"--(?:apply|delete|fix|force|overwrite|prune|purge|push|hard|regenerate|remove|repair|restart|rotate|send|stop"
     r"|write(?!-out))(?:-.*)?|-delete|mkfs.*|(?:--request=)?(?:DELETE|POST|PUT|PATCH)|--upload-file"
 )
 _OVERWRITES = Regex(
@@ -133,10 +130,9 @@ _OVERWRITES = Regex(
     r"|g?awk (?:.* )?(?:-i inplace|\S*(?:system\(|print(?:\"[^\"]*\"|[^}\">])*+>|\|_*\"(?!sort|uniq)))"
     r"|sed (?:.* )?(?:\S*[/;\d$gp])?w_|(?:g?sed|yq) (?:.* )?(?:-[a-zA-Z]*i|--in-?place))"
 )
-"""Matches a program that mostly reads, with an option that sends something or writes over a file."""
 _CHANGES = Regex(
     r"(?!(?:.* )?(?:cat|grep|head|ls|source|tail) )(?:.* )/etc/|systemctl (?:\S+ )?(?:enable|start) "
-    r"|git (?:branch|tag) (?:.* )?-[dD] |git (?:branch|checkout|switch|tag) (?:.* )?(?:-[fmM]|--discard-changes) "
+    r"|git (?:-C \S+ )?(?:branch|checkout|switch|tag) (?:.* )?(?:-[BCdDfmM] |--(?:discard|move|orphan|ours|theirs))"
     r"|(?:docker[ -])?compose (?:\S+ ){0,4}up |git checkout (?:(?:.* )?(?:--|\.) |\S+\.[a-z]{2,4} |[^-]\S* [^-])"
     r"|cp (?!(?:.* )?(?:\.|(?:\./|/tmp/|[^/~.])\S*/|[^/~.]/|\S*(?:[.-](?:bak|backup|old|orig)|~|\))) $)"
 )
@@ -411,27 +407,29 @@ def _is_known(words: list[str]) -> bool:
         return _is_known(words[started[0].count(" ") :])
     plain = [name, *plain[name == "aws" :][:4]]  # `aws logs` is a service
     looks = {word for word in plain[1:] if word in _LOOK_WORDS or _LOOKUP.fullmatch(word)}
-    verb = next((word for word in plain if word in looks or word.partition("-")[0] in _ACTS), "")
+    verb = next((word for word in plain if word in looks or _ACTS.intersection(_PARTS.findall(word)[:1])), "")
     return verb in looks or _builds(name, rest) or _is_task(_named(name, rest))
 
 
 def _builds(name: str, rest: Sequence[str]) -> bool:
     valued = {"-C", "-f", "-pl", "--filter", "--prefix", "--tests"}
     words = [word for before, word in zip(["", *rest], rest, strict=False) if before not in valued and "=" not in word]
-    tasks = [word for word in words if word[:1] != "-" and word not in {"compose", "manage.py", "mod", "task"}]
+    tasks = [word for word in words if word[:1] != "-" and word not in {"compose", "mod", "task"}]
     if name in _TASK_TOOLS:
         return tasks != [] and all((name[:3] == "mvn" and one in _BUILDS) or _is_task(one) for one in tasks)
-    runs = tasks[:1] == ["run"]
-    if name not in _TOOLS or (runs and name not in {"bun", "composer", "npm", "pnpm", "yarn"}):
+    runs = tasks[:1] in (["run"], ["manage.py"])
+    if name not in _TOOLS or (runs and name not in {"bun", "composer", "npm", "pnpm", "python", "python3", "yarn"}):
         return False
     task = next(iter(tasks[runs:]), "")
-    return _ACTS.isdisjoint(tasks[1:]) and (task in _BUILDS or (name[:6] != "docker" and _is_task(task)))
+    return _ACTS.isdisjoint(tasks[1:]) and ((task in _BUILDS and not runs) or (name[:6] != "docker" and _is_task(task)))
 
 
 def _is_task(name: str) -> bool:
     """Return whether the name of a task or script is that of a look, a build or a test, and of nothing else."""
     parts = _PARTS.findall(name)
-    is_look = _LOOKS.intersection(parts[:1] + parts[-1:]) or (_TASKS.intersection(parts) and _HARM.isdisjoint(parts))
+    is_look = _LOOKS.intersection(parts[:1] + parts[-1:]) - {"test"} or (
+        _TASKS.intersection(parts) and _HARM.isdisjoint(parts)
+    )
     return bool(is_look) and {*_ACTS, "server"}.isdisjoint(parts)
 
 
