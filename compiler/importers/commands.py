@@ -449,11 +449,11 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
 
 
 def _changes(command: Command) -> bool:
-    words = _words(command)
-    name = words[0].rpartition("/")[2] if words else ""
+    line, words = _line(_words(command)), _words(command)
+    name = line.partition(" ")[0]
     runs_text = name in _RUNS_TEXT and (command.before == "|" or bool({"<", "-f"} & set(words)))
     is_remote = name == "ssh" and not all(map(_looks, _remote(words[1:])))
-    if runs_text or is_remote or _OVERWRITES.match(_line(words)) or _SQL.search(" ".join(words)):
+    if runs_text or is_remote or len(line) > 9_999 or _OVERWRITES.match(line) or _SQL.search(" ".join(words)):
         return True
     return name not in _READS and _does_harm(name, words[1:])
 

@@ -368,7 +368,7 @@ def test_output_and_other_languages_with_a_shell_tag_are_samples(code: str) -> N
         "git -C tea branch -M main",
         "scripts/check.sh --fix",
         "docker build --push .",
-        "scripts/delete-log.sh",
+        "scripts/delete-pots-log.sh",
         "ls | xargs -n 1 rm",
     ],
 )
