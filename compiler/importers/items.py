@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from compiler.importers import markup, sections, words
 from compiler.importers.commands import Block, is_command_span, is_typed, read_block, summary_of
-from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
+from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question, task_question
 from compiler.importers.markdown import Piece
 from compiler.importers.placeholders import find
 from compiler.importers.sections import alternatives, is_command, is_overview, labels_of_cases, short_leads
@@ -314,7 +314,12 @@ class Items:
         is_case &= sentence[-1] != ":" or markdown[:2] != "**"
         title = title or (whole if is_case else self._title(plain, first))
         title = title if " " in title else first
-        is_sure = is_task or words.acts(plain) or words.asks(plain) or words.forbids(plain)
+        is_sure = is_task or words.acts(plain) or words.asks(plain)
+        case, rest = words.case_of(sentence)
+        if is_case and rest != sentence and not (words.is_gate(plain) or words.leads(rest)):
+            note = Mark("condition", "the instruction has a condition", line)
+            self.items.append(replace(guard(case, "", line), marks=(), notes=(note,)))
+            title = self._title(rest, markup.capital(markup.cut(rest)))
         self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:
@@ -331,7 +336,10 @@ class Items:
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
         is_text = (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
         is_text = is_text or (not piece.has_code and is_overview(items, self.later))
-        if is_text or words.is_automatic(sentence):
+        above = sentence or self.heading
+        is_remedy = piece.info == "-" and words.is_remedy(above) and not above.lower().startswith("fix")
+        is_remedy &= sum(words.changes(one.plain) or (one.has_code and "**" in one.text[:4]) for one in items) > 1
+        if (is_text and not is_remedy) or words.is_automatic(sentence):
             self._show_above(piece.plain)
             label = self.lead.pop() if last.endswith(":") and self.lead[-1].plain == last else Text("", "", piece.line)
             text = f"{label.markdown}\n\n{piece.text}" if label.plain else piece.text
@@ -344,6 +352,10 @@ class Items:
             text = "\n\n".join([self._taken(), markup.safe(piece.text)])
             self._question(sentence, text, piece.line, markup.cut((sentence or self.heading).rstrip(":. ")))
             return
+        self._items(piece, last, sentence, is_remedy=is_remedy)
+
+    def _items(self, piece: Piece, last: str, sentence: str, *, is_remedy: bool) -> None:
+        """Add the items of a list; `last` is the text above it, and `sentence` is its end."""
         leads = (one.plain for one in self.lead if one.plain.endswith(":"))
         opening = next(filter(words.opens_with_condition, leads), "")
         first = next(iter(words.sentences(opening)), "")
@@ -355,8 +367,16 @@ class Items:
         elif not self.items:
             self._flush()
         start, above = len(self.items), self._taken() if case else ""
-        for item in items:
+        for item in piece.pieces:
+            at = len(self.items)
             self._item(item)
+            added = self.items[at:]
+            if is_remedy and added and not added[0].replies:
+                is_span = added[0].code and not item.has_code
+                title = added[0].title if is_span else (item.pieces or (item,))[0].plain
+                question = task_question(title, item.line, len(added))
+                is_text = len(added) == 1 and not added[0].code
+                self.items[at:] = [replace(question, skips=0, text=added[0].text)] if is_text else [question, *added]
         self.open = -1
         self._guard(start, case, above, piece.line, is_case=is_case)
 
@@ -401,15 +421,16 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
+        is_limit = words.forbids(first.plain) and not words.is_gate(first.plain)
         asks = not words.is_statement(first.plain) or words.obliges(first.plain) or len(item.pieces) > 1
         asks = asks or any(map(words.imperative, (first.plain, first.plain.partition(": ")[2])))
         is_question = item.info != "-" and (asks or item.info != "1")
-        if is_question or (item.info == "-" and words.instruction(first.plain)):
+        if not is_limit and (is_question or (item.info == "-" and words.instruction(first.plain))):
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)
             text = "\n\n".join(filter(None, [self._taken(), markup.safe(body)]))
             self._question(first.plain, text, item.line, sections.label_of(first.text), is_task=item.info == "[ ]")
-        elif item.info == "1" and self.items:
+        elif (item.info == "1" or is_limit) and self.items:
             self._flush()  # a fact is about the item above
             self._after(Text(first.text, first.plain, item.line))
         else:

@@ -27,6 +27,7 @@ _ASIDE = Regex(
     r"(?i)\W*(?:abort|cancel(?:l?ing)?|emergency|fall-?back|failure|hot-?fix|break-?glass"
     r"|(?:on|after|in case of) (?:failure|error|a failed)s?)\b(?!.*\b(?:contacts?|numbers)\b)"
 )
+_USUAL = Regex(r"(?i)\W*(?:normal|planned|regular|routine|scheduled|standard)\b")
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
 _NOTICE = Regex(r"(?i:\W*(?:warning|important|caution|tip|info|danger|attention)s?\b(?!\s\w))|.*Note")
 _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
@@ -47,7 +48,7 @@ _LOOKED_UP = Regex(
 )
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
 _LOOKS = Regex(
-    r"(?i)\W*(?:check|verif|test|confirm|validation|validate|pre\b|post\b|monitor|step|diagnos|investigat|review)"
+    r"(?i)\W*(?:immediate|initial|check|verif|test|confirm|validation|validate|pre\b|post\b|monitor|step|diagnos|investigat|review)"
 )
 _PART = Regex(
     r"(?i)\W*(?:(?:pre|post|before|after|initial|immediate|final|set(?:ting)?[ -]?up|setup|quick|root cause|smoke)\b"
@@ -60,7 +61,7 @@ _PART = Regex(
 _LAST_PART = Regex(
     rf"(?i)\b(?:{_SERIES}|set-?up|preparation|installation|configuration|deployment|validation|verification|checks?"
     r"|checklist|test(?:s|ing)?|clean-?up|escalation|investigation|diagnosis|mitigation|resolution|review|analysis"
-    r"|communication|monitoring|actions?|response|triage|assessment)\W*$"
+    r"|communication|monitoring|actions?|instructions?|response|triage|assessment)\W*$"
 )
 """Match a heading for a usual part of a procedure or of a page about an incident, by its first or last word."""
 _WORDS = Regex(r"[a-z]+")
@@ -100,6 +101,7 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
         or (is_one and not (is_page and _are_alike(sections)))
     )
     aside = {one.line for one in sections if _ASIDE.match(one.title)}
+    aside |= {one.line for one in sections if aside and _USUAL.match(one.title)}
     if not is_choice and (announces or title.lower().endswith("checklist")):
         return aside
     ends = Counter(end for one in sections for end in {*_ends(one.title)})
@@ -172,7 +174,9 @@ def choices(above: Section, sections: Sequence[Section]) -> set[int]:
     """Return the lines of headings for one of several choices or causes, below the heading `above`."""
     is_cases = words.offers_cases(above.title)
     free = [one for one in sections if not (words.is_ordered(one.title) or (one.is_numbered and not is_cases))]
-    free = [one for one in free if one.is_numbered or not words.is_reference(one.title)]
+    free = [
+        one for one in free if one.is_numbered or not words.is_reference(one.title) or (is_cases and _has_code(one))
+    ]
     causes = [one for one in free if not words.acts(one.title)]
     is_choice = any(words.offers_ways(piece.plain) for piece in above.pieces[-1:] if piece.kind == "text")
     is_choice |= is_cases or (len(causes) * 2 > len(free) and words.is_remedy(above.title))
@@ -181,12 +185,16 @@ def choices(above: Section, sections: Sequence[Section]) -> set[int]:
         return {one.line for one in free if not words.names_steps(one.title)}
     parallel = alternatives([one.title for one in free])
     procedures = [one for one in causes if not (words.names_steps(one.title) or words.is_reference(one.title))]
-    procedures = [one for one in procedures if not (words.is_step(one.title) or words.is_stage(one.title))]
+    procedures = [one for one in procedures if not (words.is_stage(one.title) or _PART.match(one.title))]
     listed = sum(map(_has_steps, procedures))
     others = sum(not (words.is_reference(one.title) or words.names_steps(one.title)) for one in sections)
     if listed > 1 and listed * 2 > others:
         return {one.line for one in procedures}
     return {one.line for one in free if one.title in parallel}
+
+
+def _has_code(section: Section) -> bool:
+    return any(piece.has_code for piece in section.pieces)
 
 
 def _has_steps(section: Section) -> bool:

@@ -147,7 +147,7 @@ def _with_questions(
     """Ask for each value that is first needed below a command, instead of when the run starts."""
     left: list[str] = []
     dropped: set[str] = set()
-    words = {name: written for written, name in reversed(names.items())}
+    words = {name: written for written, name in reversed([*names.items()])}
     alone = {name for name in inputs if [*names.values()].count(name) == 1}
     used = [_uses(item) for _, item in flat]
     for name in inputs:

@@ -141,6 +141,7 @@ _CONDITION = Regex(
     r"|you can also|only for|(?<!, )(?<!\()for (?:example|instance)|in the event|as a last resort|depending on"
     r"|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
+    r"|\b(?:to|or) (?:\w+ ){0,4}(?:manually|by hand)\b"
     r"|\bto (?:\w+ ){1,8}(?:further|even more)\b|\bfor (?:example|instance)[^.,]{0,200}:$"
     rf"|\bon {_SYSTEMS}\W*$"
 )
@@ -160,8 +161,8 @@ is_limited = _has(
 )
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
-    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?),\s+(?:then\s+)?"
-    r"(?P<rest>.+)"
+    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?)"
+    r"(?:,|\s(?:→|[-=]>|—|–))\s+(?:then\s+)?(?P<rest>.+)"
 )
 _TRAILING = Regex(
     r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*"
@@ -256,9 +257,12 @@ is_loop = _has(r"(?:^|[.:;,]\s+)(?:\w+ ){0,3}for (?:each|every)\b|\bone (?:at a 
 is_gate = _has(
     r"\b(?:do not|don['’]t|never) (?:\w+ )?(?:proceed|continue|merge|deploy)\b[^.]*\b(?:until|unless|without|if)\b"
     r"|\b(?:wait for|ask (?:the )?user (?:to|for)) (?:\w+ ){0,3}(?:approval|confirm(?:ation)?|sign-?off|go-?ahead)\b"
-    r"|\b(?:if|when|unless)\b[^.]*\b(?:stop|abort)\b(?! the\b)|\bconfirm with (?:the )?(?:user|team|owner|on-?call)\b"
+    r"|\b(?:if|when|unless)\b[^.]*\b(?:stop|abort|exit)\b(?! (?:the|code|status)\b)"
+    r"|\bconfirm with (?:the )?(?:user|team|owner|on-?call)\b"
 )
 """Whether plain text has a condition without which the procedure stops."""
+leads = _opens(r"(?:see|(?:go|skip|jump|move|proceed) (?:on )?to|continue (?:with|at)) \w")
+"""Whether plain text only leads to another step."""
 offers_ways = _has(
     r"\b(?:two|three|four|several|different|multiple|following|many)(?: \w+)? (?:approaches|ways|options|methods)\b"
     r"|\b(?:choose|pick|select|use|do) (?:one|either)\b|\bone of the (?:following|below)\b"
@@ -277,8 +281,8 @@ _HARM = Regex(
     r"|wipe|uninstall|upload|rotate|renew|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
 )
 _LOOKS = Regex(
-    r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"
-    r"|verify|view)\b"
+    r"(?i)(?:check|confirm|describe|document|ensure|find|get|identify|inspect|list|look|make sure|monitor|print|read"
+    r"|record|review|see|show|test|validate|verify|view|wait)\b"
 )
 puts = _has(
     r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
@@ -309,7 +313,7 @@ offers_cases = _fits(
     r"|methods|alternatives)(?: (?:and|&) [\w ]+)?(?:\s*\(.*\))?\W*"
 )
 """Whether each heading below this one is a case, such as Common causes."""
-is_remedy = _fits(r"\W*(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?)\W*")
+is_remedy = _fits(r"\W*(?:(?:immediate|possible) )?(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?)\W*")
 """Whether headings below this one are the causes of an alert, and not its steps, if they aren't instructions."""
 _EXPLAINS_WORDS = (
     r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
@@ -465,6 +469,12 @@ def is_by_hand(sentence: str) -> bool:
 def does_harm(text: str) -> bool:
     """Return whether plain text asks to delete, restart or publish something, not only to look at it."""
     return _HARM.search(text) is not None and _LOOKS.match(text) is None
+
+
+def changes(text: str) -> bool:
+    """Return whether plain text has an instruction that isn't only to look at something."""
+    found = instruction(text)
+    return bool(found) and _LOOKS.match(found) is None
 
 
 def is_fact(text: str) -> bool:

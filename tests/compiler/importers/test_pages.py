@@ -328,7 +328,7 @@ def test_placeholders_of_the_first_command_are_inputs_and_later_ones_are_asked_f
         ),
         (
             f"If it is old, look:\n\n{block('cat <name>')}{block('ls -l')}",
-            ["Does this apply: it is old?", "Which name?", "Look", "Run ls -l"],
+            ["Does this apply: it is old?", "Which name?", "Look", "Run ls"],
             [],
         ),
         # the question whether to do harm shows the value
