@@ -27,6 +27,7 @@ _ASIDE = Regex(
     r"(?i)\W*(?:abort|cancel(?:l?ing)?|emergency|fall-?back|failure|hot-?fix|break-?glass"
     r"|(?:on|after|in case of) (?:failure|error|a failed)s?)\b(?!.*\b(?:contacts?|numbers)\b)"
 )
+_OPPOSED = (("backup", "restore"), ("install", "uninstall"), ("failover", "failback"), ("enable", "disable"))
 _USUAL = Regex(r"(?i)\W*(?:normal|planned|regular|routine|scheduled|standard)\b")
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
 _NOTICE = Regex(r"(?i:\W*(?:warning|important|caution|tip|info|danger|attention)s?\b(?!\s\w))|.*Note")
@@ -102,6 +103,11 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
     )
     aside = {one.line for one in sections if _ASIDE.match(one.title)}
     aside |= {one.line for one in sections if aside and _USUAL.match(one.title)}
+    verbs = {
+        one.line: _WORDS.findall(one.title.lower().replace("-", ""))[:1] for one in sections if not one.is_numbered
+    }
+    pairs = [pair for pair in _OPPOSED if all([verb] in verbs.values() for verb in pair)]
+    aside |= {line for line, verb in verbs.items() if any({*verb} & {*pair} for pair in pairs)}
     if not is_choice and (announces or title.lower().endswith("checklist")):
         return aside
     ends = Counter(end for one in sections for end in {*_ends(one.title)})
@@ -278,6 +284,9 @@ def is_diary(title: str, root: Section) -> bool:
     pieces = (inner for section in every(root) for piece in section.pieces for inner in piece.all())
     found = [one for piece in pieces for one in words.sentences(piece.plain)]
     count = sum(_PAST.match(one) is not None for one in found)
+    tasks = [item for one in every(root) for piece in one.pieces for item in piece.pieces if item.info == "[ ]"]
+    if len(tasks) > _FEWEST and sum("[x]" in item.text[:8].lower() for item in tasks) * 2 > len(tasks):
+        return True
     return count > 3 and count > sum(words.demands(one) for one in found)
 
 
