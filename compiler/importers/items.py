@@ -382,6 +382,8 @@ class Items:
 
     def _are_facts(self, items: Sequence[Piece]) -> bool:
         """Return whether the items of an ordered list without code are only text."""
+        if words.is_check(self.heading) or (words.imperative(self.heading) and not self.lead):
+            return False
         asked = any(words.demands(words.case_of((words.sentences(item.plain) or [""])[0])[1]) for item in items)
         facts = sum(words.is_fact(item.plain) for item in items)
         above = words.sentences(self.lead[-1].plain)[-1:] if self.lead else []
