@@ -36,6 +36,7 @@ EXPECTED = "Expected output:"
 UNSURE = "it may be a fact, not an instruction"
 
 _ENDLESS = "the text is about a command that doesn't end"
+_IN_SENTENCE = "the command is in a sentence"
 _SHORT, _FEW = 8, 3
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
 _STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])|\*\*[^*\n]+\*\*(?: \([^()\n]*\))?:?$")
@@ -185,8 +186,8 @@ class Items:
                 self._flush()
 
     def _command(self, block: Block, line: int) -> None:
-        by_hand = self._by_hand()
-        above_it = [text.plain for text in self.lead if text.plain] or by_hand
+        by_hand = self._by_hand() if block.why != _IN_SENTENCE else []
+        above_it = [words.purpose_at_end(text.plain) for text in self.lead if text.plain] or by_hand
         plain = above_it[-1] if above_it else ""
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
@@ -451,7 +452,7 @@ class Items:
         self.hint = markup.cut(first.rstrip(":")) if is_named else ""
         if read_block("", code).opens:
             self.machine.shell = piece.line
-        self._command(Block("show", f"{code}\n", why="the command is in a sentence"), piece.line)
+        self._command(Block("show", f"{code}\n", why=_IN_SENTENCE), piece.line)
         return True
 
     def _guard(self, start: int, case: str, above: str, line: int, *, is_case: bool = False) -> None:

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from operator import itemgetter
 
 from msgspec import Struct, field
@@ -167,7 +168,10 @@ class _Builder:
             self.title = first.title
             outer, children = [root, first], first.children
         parts: list[Part] = []
-        for section in outer:
+        for whole in outer:
+            texts = [*takewhile(lambda one: one.kind == "text", whole.pieces)][:-1]
+            self.text += [markup.safe(one.text) for one in texts]
+            section = replace(whole, pieces=whole.pieces[len(texts) :])
             found = self._items(section)
             is_intro = children and not any(one.has_code or one.kind == "list" for one in section.pieces)
             self.text += [_prose(section).text] if is_intro else [*_links(section), *found.own]

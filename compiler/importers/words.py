@@ -316,10 +316,12 @@ offers_cases = _fits(
 is_remedy = _fits(r"\W*(?:(?:immediate|possible) )?(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?)\W*")
 """Whether headings below this one are the causes of an alert, and not its steps, if they aren't instructions."""
 _EXPLAINS_WORDS = (
-    r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
+    r"meaning|impact|background|blast radius|purpose|scope(?: guard)?"
+    r"|how .* (?:is|are) (?:\w+ed|built|made)|(?:useful|common|debug\w*|handy|helpful|monitoring) commands|cheat ?sheet"
+    r"|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
     r"|when (?:not )?to .*|what .*\b(?:does|can(?:not)? do)\b.*|.* explained|problem statement"
     r"|types of .*|integration with .*|(?:pairs?|works?) with"
-    r"|error (?:handling|scenarios)|(?:\w+ )?failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
+    r"|error (?:handling|scenarios)|(?:\w+ )?(?:failure modes|boundaries)|invariants|definitions|metrics|(?:\w+ )?rule"
     r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
     r"|change ?(?:log|history)|(?:\w+ )?overview|at a glance|mental model"
     r"|open questions|anti-.*|constants|triggers?(?: conditions)?|companion .*|prevention|lessons .*"
@@ -345,6 +347,12 @@ is_reference = _fits(
 def sentences(text: str) -> list[str]:
     """Return the sentences of plain text."""
     return [one for one in _END.split(" ".join(text.split())) if one]
+
+
+def purpose_at_end(text: str) -> str:
+    """Return the last sentence of plain text if it is like `To remove it:`, and the whole text otherwise."""
+    last = sentences(text)[-1:]
+    return last[0] if last and last[0].startswith("To ") and last[0].endswith(":") else text
 
 
 def imperative(sentence: str, *, purposes: bool = True) -> str:
