@@ -370,6 +370,7 @@ class Items:
         start, above = len(self.items), self._taken() if case else ""
         for item in piece.pieces:
             at = len(self.items)
+            self.open = self.open if words.goes_on(item.plain) else -1
             self._item(item)
             added = self.items[at:]
             if is_remedy and added and not added[0].replies:

@@ -27,10 +27,12 @@ def asked(text: str) -> list[str]:
         ("Cold tea", "Sour milk"),
         ("Update", "Create"),
         ("Deploy the tea", "Deploy the milk"),
+        ("1. Normal brewing", "2. Emergency brewing"),
+        ("Install the pot", "Uninstall the pot"),
     ],
 )
 def test_sections_without_an_order_ask_first(titles: tuple[str, ...]) -> None:
-    assert asked(tasks(*titles)) == [*titles]
+    assert asked(tasks(*titles)) == [title.lstrip("12. ") for title in titles]
     assert draft(tasks(*titles)).report.guesses[0].kind == "order"
 
 
@@ -52,6 +54,17 @@ def test_the_usual_parts_of_a_procedure_ask_nothing(titles: tuple[str, ...]) -> 
 @pytest.mark.parametrize("above", ["Make a pot of tea", "Steps", "Opening checklist"])
 def test_the_parts_of_one_task_ask_nothing(above: str) -> None:
     assert asked(tasks("Cups", "Milk", above=above)) == []
+
+
+def test_opposite_tasks_ask_first_even_below_steps() -> None:
+    below = f"### Backup\n\n{block('ls a')}### Restore\n\n{block('ls b')}"
+    assert asked(f"# Shop\n\n## Steps\n\n{below}") == ["Backup", "Restore"]
+
+
+def test_a_page_of_ticked_tasks_is_a_report_of_the_past() -> None:
+    ticked = "".join(f"- [{mark}] Warm cup {at}.\n" for at, mark in enumerate("xxx "))
+    assert "a report of the past" in refusal(f"# Shop\n\n## Done\n\n{ticked}").message
+    assert draft(f"# Shop\n\n## Done\n\n{ticked.replace('[x]', '[ ]')}").titles
 
 
 @pytest.mark.parametrize("above", ["Common errors", "Known problems"])
