@@ -9,25 +9,12 @@ from msgspec.structs import replace
 from compiler.importers import markup, sections, words
 from compiler.importers.commands import Block, is_command_span, is_typed, read_block, summary_of
 from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question, task_question
+from compiler.importers.limits import CODE_SPAN, COMMENT, limited, runs_span, why_limited
 from compiler.importers.markdown import Piece
-from compiler.importers.placeholders import find
 from compiler.importers.sections import alternatives, is_command, is_overview, labels_of_cases, short_leads
 from compiler.text.regex import Regex
 
-_CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
-_ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
-_BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
-_LAST = Regex(r"(?:^\*\*[^*\n]+\*\*|:)\s+`[^`\n]+`\.?(?=\s*(?:\n|$|[→—–]|[-=]>))")
-_ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
-_FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
-_EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
-_COMMENT = Regex(r"(?m)(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)")
-_BRANCHES = Regex(r"(?m)^[ \t]*(?:if|for|while|until|case|select)[ \t]")
-_RETURNS = Regex(
-    r"&\s*$|\b(?:systemctl|service|launchctl|brew|kubectl|oc|helm|minikube|kind|vagrant|pm2|nohup)\b"
-    r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
-)
-"""Matches a command that starts something and ends."""
+_LEADS = Regex(r"(?i)(?:see|(?:go|skip|jump|move|proceed) (?:on )?to|continue (?:with|at)) \w")  # to another step
 _LIST = Regex(r"(?m)^\s*(?:[-*+]|\d+[.)])\s")
 _REACHES = Regex(r"\b(?:kubectl|oc|podman|nerdctl|docker(?:[ -]compose)?)\b[^\n]{0,200} exec ")
 
@@ -35,7 +22,6 @@ AFTER = "After the command:"
 EXPECTED = "Expected output:"
 UNSURE = "it may be a fact, not an instruction"
 
-_ENDLESS = "the text is about a command that doesn't end"
 _IN_SENTENCE = "the command is in a sentence"
 _SHORT, _FEW = 8, 3
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
@@ -121,7 +107,7 @@ class Items:
     def _show_above(self, plain: str) -> None:
         """Show the command directly above a text that limits it, or that is about a server."""
         last = self.items[-1] if self.items and not self.lead else None
-        if last and last.runs and (why := _why_limited(plain, last.code)):
+        if last and last.runs and (why := why_limited(plain, last.code)):
             self.items[-1] = replace(last, tag="bash prompt", notes=(*last.notes, Mark("shown", why, last.line)))
 
     def _code(self, piece: Piece) -> None:
@@ -149,7 +135,7 @@ class Items:
         """Return a block, only shown if a shell or a container is open; `last` is the text above it."""
         shell, rest = self.machine.shell, _REACHES.split(block.code)[-1]
         self.reached = line if rest != block.code else self.reached
-        above = (*_COMMENT.findall(rest), last * (rest == block.code))
+        above = (*COMMENT.findall(rest), last * (rest == block.code))
         is_there = any(map(words.names_machine, above)) or words.enters_machine(last)
         enters = block.kind in {"run", "show"} and "login" not in block.code
         enters &= any(words.enters_machine(text.plain) for text in self.lead[-2:])
@@ -187,7 +173,7 @@ class Items:
 
     def _command(self, block: Block, line: int) -> None:
         by_hand = self._by_hand() if block.why != _IN_SENTENCE else []
-        above_it = [words.purpose_at_end(text.plain) for text in self.lead if text.plain] or by_hand
+        above_it = [_purpose_at_end(text.plain) for text in self.lead if text.plain] or by_hand
         plain = above_it[-1] if above_it else ""
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
@@ -197,14 +183,14 @@ class Items:
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
-        block = _limited(block, near, self.heading)
+        block = limited(block, near, self.heading)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
-            asked = map(words.instruction, (plain or self.heading * (not self.items), *_COMMENT.findall(block.code)))
-            harm = block.harm or (any(map(words.does_harm, asked)) and _COMMENT.sub("", block.code).split("\n"))
-            is_elsewhere = any(map(words.names_machine, (*near, *_COMMENT.findall(block.code))))
+            asked = map(words.instruction, (plain or self.heading * (not self.items), *COMMENT.findall(block.code)))
+            harm = block.harm or (any(map(words.does_harm, asked)) and COMMENT.sub("", block.code).split("\n"))
+            is_elsewhere = any(map(words.names_machine, (*near, *COMMENT.findall(block.code))))
             questions = [guard(case, above, line, subject=title)] if case else []
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
             start = block.code.find(block.harm[0]) if block.harm else 0
@@ -225,7 +211,7 @@ class Items:
 
     def _named(self, above: Sequence[str], code: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
-        comments = _COMMENT.findall(code) if code[:1] == "#" else []
+        comments = COMMENT.findall(code) if code[:1] == "#" else []
         own = [self.hint or self._title(above[0] if above else "", "")]
         own += [self._title(one, "") for one in above[1:] if words.is_vague(above[0]) and not words.condition(one)]
         own += [markup.cut(self.heading) if not self.items else ""]
@@ -317,7 +303,7 @@ class Items:
         title = title if " " in title else first
         is_sure = is_task or words.acts(plain) or words.asks(plain)
         case, rest = words.case_of(sentence)
-        if is_case and rest != sentence and not (words.is_gate(plain) or words.leads(rest)):
+        if is_case and rest != sentence and not (words.is_gate(plain) or _LEADS.match(rest)):
             note = Mark("condition", "the instruction has a condition", line)
             self.items.append(replace(guard(case, "", line), marks=(), notes=(note,)))
             title = self._title(rest, markup.capital(markup.cut(rest)))
@@ -335,7 +321,7 @@ class Items:
         last = next((text.plain for text in reversed(self.lead) if text.markdown[:1] != ">"), "")
         sentence = (words.sentences(last) or [""])[-1]
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
-        is_text = (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
+        is_text = (is_text and not any(map(runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
         is_text = is_text or (not piece.has_code and is_overview(items, self.later))
         above = sentence or self.heading
         is_remedy = piece.info == "-" and words.is_remedy(above) and not above.lower().startswith("fix")
@@ -442,10 +428,10 @@ class Items:
 
     def _span(self, piece: Piece) -> bool:
         """Add a command in a sentence, which is shown; return whether the sentence asks to run one."""
-        if not _runs_span(piece) or words.explains(self.heading):
+        if not runs_span(piece) or words.explains(self.heading):
             return False
         self._split_lead()
-        [code] = [code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]
+        [code] = [code for code in CODE_SPAN.findall(piece.text) if is_command_span(code)]
         self.lead.append(Text(piece.text, piece.plain, piece.line))
         first = words.sentences(piece.plain)[0]
         is_named = first.endswith(":") and len(first.split()) > 2 and not words.condition(first)
@@ -474,33 +460,6 @@ class Items:
             self._flush()
 
 
-def _limited(block: Block, near: Sequence[str], heading: str) -> Block:
-    """Return a block, only shown if the text above it, its heading or its comments let it not run."""
-    why = _why_shown(near, heading, block.code) if block.kind == "run" else ""
-    return replace(block, kind="show", why=why) if why else block
-
-
-def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
-    """Return why the text above a command, its heading or its comments let it not run, or ""."""
-    if words.is_endless(heading, is_heading=True) and not _RETURNS.search(code):
-        return _ENDLESS
-    comments = _COMMENT.findall(code)
-    if why := next(filter(None, (_why_limited(one, code) for one in (*near, *comments))), ""):
-        return why
-    names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
-    return "a comment in it names a case, an example or a task" if names_case else ""
-
-
-def _why_limited(text: str, code: str) -> str:
-    if words.is_endless(text) and not _RETURNS.search(code):
-        return _ENDLESS
-    if words.is_for_others(text):
-        return "the text is about another person or machine"
-    if words.asks_to_replace(text) and not (found := find(code, ())).names and not found.reads:
-        return "the text asks to replace a part of it"
-    return "the text limits the command, or expects it to fail" if words.is_limited(text) else ""
-
-
 def _asks_any(lead: Sequence[Text]) -> bool:
     return any(words.instruction(one.plain) for one in lead)
 
@@ -510,17 +469,7 @@ def _asking(text: str) -> str:
     return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
 
 
-def _runs_span(piece: Piece) -> bool:
-    if piece.kind == "item":
-        return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
-    is_text = piece.kind == "text" and piece.info == "Paragraph" and piece.text[:1] != "|"
-    if not is_text or _FORBIDS.search(piece.text) or words.is_automatic(piece.plain) or _EXPLAINED.match(piece.text):
-        return False
-    if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
-        return True
-    around = _CODE_SPAN.sub("", piece.text)
-    is_end = _LAST.search(piece.text) is not None and not words.is_fact(piece.plain)
-    is_means = words.imperative(piece.plain) and _BY_MEANS.search(piece.text)
-    if not (_ASKS_TO_RUN.search(around) or is_end or is_means):
-        return False
-    return len([code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]) == 1
+def _purpose_at_end(text: str) -> str:
+    """Return the last sentence of plain text if it is like `To remove it:`, and the whole text otherwise."""
+    last = words.sentences(text)[-1:]
+    return last[0] if last and last[0].startswith("To ") and last[0].endswith(":") else text

@@ -4,35 +4,9 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from compiler.importers.verbs import VERBS
 from compiler.text.regex import Regex
 
-_VERBS_WORDS = """
-access acknowledge activate add adjust allow analyze annotate answer append apply approve archive ask
-assign attach audit authenticate avoid await back backup batch block bootstrap bring browse build bump call cancel
-capture change check checkout choose classify clean clear click clone close collect commit compare compile complete
-compose compute configure confirm connect consider consult contact continue convert copy cordon correlate count create
-crop cut decide decommission decrease decrypt deduplicate define delegate delete demote deploy derive describe design
-destroy detach detect determine diagnose disable disconnect discover dispatch display do document download draft drain
-drop dump edit embed enable encode encrypt engage ensure enter escalate establish estimate evaluate examine execute
-expand explain export extend extract fail fetch fill filter finalize find finish fix flag flash flush focus follow
-force fork format free gather generate get give go grant grep group handle highlight identify implement import
-increase infer inform initialize inject insert inspect install investigate invite invoke isolate issue iterate join
-keep kill label launch leave let limit link lint list load locate lock log login look loop lower make mark measure
-mention merge migrate mirror mock modify monitor mount move name navigate normalize notify observe obtain offer
-omit open organize outline override page parse paste patch pause perform persist pick pin ping place plan point
-populate post prefer prepare present preserve press prevent print prioritize probe proceed produce promote prompt
-propose provide provision prune publish pull purge push put query quit raise rank rate reach read rebase reboot rebuild
-recommend reconcile reconnect record recover recreate redeploy redirect redo reduce refactor refer refine refresh
-register reinstall reject release reload remove rename render renew repair repeat replace replay reply report
-reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
-review revoke roll rollback rotate route run sanitize save scaffold scale scan schedule scope score search secure see
-seed select send separate set ship show shut sign silence simplify simulate sketch skip snapshot spawn specify spin
-split ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
-swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
-trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
-validate verify view visit vote wait warm warn watch wire work wrap write
-"""
-_VERBS = frozenset(_VERBS_WORDS.split())  # they start an instruction
 MOST_OF_VARIANT = 8  # the most words of a text that only names a way
 
 
@@ -261,8 +235,6 @@ is_gate = _has(
     r"|\bconfirm with (?:the )?(?:user|team|owner|on-?call)\b"
 )
 """Whether plain text has a condition without which the procedure stops."""
-leads = _opens(r"(?:see|(?:go|skip|jump|move|proceed) (?:on )?to|continue (?:with|at)) \w")
-"""Whether plain text only leads to another step."""
 offers_ways = _has(
     r"\b(?:two|three|four|several|different|multiple|following|many)(?: \w+)? (?:approaches|ways|options|methods)\b"
     r"|\b(?:choose|pick|select|use|do) (?:one|either)\b|\bone of the (?:following|below)\b"
@@ -349,12 +321,6 @@ def sentences(text: str) -> list[str]:
     return [one for one in _END.split(" ".join(text.split())) if one]
 
 
-def purpose_at_end(text: str) -> str:
-    """Return the last sentence of plain text if it is like `To remove it:`, and the whole text otherwise."""
-    last = sentences(text)[-1:]
-    return last[0] if last and last[0].startswith("To ") and last[0].endswith(":") else text
-
-
 def imperative(sentence: str, *, purposes: bool = True) -> str:
     """Return a sentence from its verb on if it is an instruction, or ""; with `purposes`, also `To list them, run:`."""
     opening = _BEFORE.match(sentence)
@@ -363,7 +329,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
     if purposes and (purpose := _PURPOSE.fullmatch(rest)):
         return purpose["what"]
     word = _WORD.match(rest)
-    return rest if word and word[0].lower() in _VERBS and not forbids(rest) else ""
+    return rest if word and word[0].lower() in VERBS and not forbids(rest) else ""
 
 
 def instruction(text: str) -> str:
@@ -493,16 +459,16 @@ def is_fact(text: str) -> bool:
 
 def _describes(text: str) -> bool:
     """Return whether text is about what a program does; a subject such as `Anna` is a person with a task."""
-    if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
+    if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in VERBS:
         stem = gerund["stem"].lower()
-        return bool({stem, f"{stem}e", stem[:-1]} & _VERBS)
+        return bool({stem, f"{stem}e", stem[:-1]} & VERBS)
     if _IS.match(text) and not imperative(text):
         return True
     found = _DESCRIBES.match(text)
     if not found or (found["subject"] or "a")[0].isupper() or imperative(text) or found["verb"].lower().endswith("ss"):
         return False
     verb = found["verb"].lower()
-    return not found["subject"] or bool({verb[:-1], verb[:-2]} & _VERBS) or verb in {"is", "has", "does"}
+    return not found["subject"] or bool({verb[:-1], verb[:-2]} & VERBS) or verb in {"is", "has", "does"}
 
 
 def demands(sentence: str) -> bool:
@@ -518,7 +484,7 @@ def demands(sentence: str) -> bool:
 def acts(text: str) -> bool:
     """Return whether plain text has an instruction, or the task of a person, such as `Anna checks the stock`."""
     person = _PERSON.match(text)
-    return bool(instruction(text)) or (person is not None and person["verb"].lower() in _VERBS)
+    return bool(instruction(text)) or (person is not None and person["verb"].lower() in VERBS)
 
 
 def asks(text: str) -> bool:
