@@ -9,9 +9,19 @@ from msgspec.structs import replace
 from compiler.importers import markup, sections, words
 from compiler.importers.commands import Block, is_command_span, is_typed, read_block, summary_of
 from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question, task_question
-from compiler.importers.limits import CODE_SPAN, COMMENT, limited, runs_span, why_limited
 from compiler.importers.markdown import Piece
-from compiler.importers.sections import alternatives, is_command, is_overview, labels_of_cases, short_leads
+from compiler.importers.sections import (
+    CODE_SPAN,
+    COMMENT,
+    alternatives,
+    is_command,
+    is_overview,
+    labels_of_cases,
+    limited,
+    runs_span,
+    short_leads,
+    why_limited,
+)
 from compiler.text.regex import Regex
 
 _LEADS = Regex(r"(?i)(?:see|(?:go|skip|jump|move|proceed) (?:on )?to|continue (?:with|at)) \w")  # to another step

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from compiler.importers.verbs import VERBS
+from compiler.importers.markup import VERBS
 from compiler.text.regex import Regex
 
 MOST_OF_VARIANT = 8  # the most words of a text that only names a way
