@@ -169,9 +169,9 @@ class _Builder:
             outer, children = [root, first], first.children
         parts: list[Part] = []
         for whole in outer:
-            texts = [*takewhile(lambda one: one.kind == "text", whole.pieces)][:-1]
-            self.text += [markup.safe(one.text) for one in texts]
-            section = replace(whole, pieces=whole.pieces[len(texts) :])
+            intro = [*takewhile(lambda one: one.kind == "text", whole.pieces)][:-1]
+            self.text += [markup.safe(one.text) for one in intro]
+            section = replace(whole, pieces=whole.pieces[len(intro) :])
             found = self._items(section)
             is_intro = children and not any(one.has_code or one.kind == "list" for one in section.pieces)
             self.text += [_prose(section).text] if is_intro else [*_links(section), *found.own]

@@ -366,7 +366,7 @@ def is_command(piece: Piece) -> bool:
     return piece.kind == "code" and read_block(piece.info, piece.text).kind in {"run", "show"}
 
 
-# --- What limits a command, and the command in a sentence ---------------------------------------------------------------
+# --- The limits of a command, and a command in a sentence --------------------------------------------------------------
 
 CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")

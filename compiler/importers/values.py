@@ -148,15 +148,15 @@ def _with_questions(
     left: list[str] = []
     dropped: set[str] = set()
     words = {name: written for written, name in reversed([*names.items()])}
-    alone = {name for name in inputs if [*names.values()].count(name) == 1}
+    single = {name for name in inputs if [*names.values()].count(name) == 1}
     used = [_uses(item) for _, item in flat]
     for name in inputs:
         places = [place for place, names_there in enumerate(used) if name in names_there]
-        needed = [place for place in places if not (name in alone and _finds(flat[place][1], name))]
+        needed = [place for place in places if not (name in single and _finds(flat[place][1], name))]
         asked = _asked(flat, [place for place in needed if _needs(flat[place][1])])
         if places and (not asked or any(item.code for _, item in flat[: asked[0]])):
             covered = {place for start in asked for place in range(start, _end(flat, start))}
-            for place in places if name in alone else ():
+            for place in places if name in single else ():
                 if place not in covered:
                     flat[place] = (flat[place][0], _as_written(flat[place][1], name, words[name]))
             for place in reversed(asked):

@@ -136,7 +136,7 @@ is_limited = _has(
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
     r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?)"
-    r"(?:,|\s(?:→|[-=]>|—|–))\s+(?:then\s+)?(?P<rest>.+)"
+    r"(?:,|\s(?:→|[-=]>))\s+(?:then\s+)?(?P<rest>.+)"
 )
 _TRAILING = Regex(
     r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*"
