@@ -21,7 +21,7 @@ from compiler.ir.verify import InvalidProgramError
 from tests.differential.case import Case, DifferenceError, Trace
 from tests.differential.drivers import SEMANTICS, try_driver
 from tests.differential.generate.rundown import Drawn, Outcomes, random_runbook
-from tests.differential.generate.rundown_model import book
+from tests.differential.generate.rundown_model import book, examples
 from tests.differential.oracles import rundown, stepspec
 from tests.differential.oracles.rundown import walk_model
 from tests.differential.oracles.rundown_parts import trace_of
@@ -85,17 +85,6 @@ SETTLED = """
 """Each runbook, and below it visits with the outcomes that they settle in brackets."""
 
 
-def examples() -> list[tuple[str, str]]:
-    found, runbook = [], ""
-    for line in SETTLED.splitlines():
-        text = line.partition("# ")[0]
-        if text.startswith("    "):
-            found.append((runbook, text.strip()))
-        else:
-            runbook = text or runbook
-    return found
-
-
 def shown(taken: Trace) -> str:
     """The visits without attempts and instances, and what each settles."""
     words = []
@@ -109,7 +98,7 @@ def _sign(word: str) -> str:
     return {"pass": "+", "fail": "-"}[word]
 
 
-@pytest.mark.parametrize(("runbook", "path"), examples())
+@pytest.mark.parametrize(("runbook", "path"), [*examples(SETTLED)])
 def test_a_runbook_settles_what_the_rules_say(runbook: str, path: str) -> None:
     outcomes = [word.endswith("+") for word in re.sub(r"\(.*?\)", "", path).split()]
     assert shown(trace_of(walk_model(book(runbook), FILES, outcomes.__getitem__, limit=len(outcomes)))) == path
