@@ -44,29 +44,22 @@ def test_the_document_overrides_the_project(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-@pytest.mark.parametrize("wrong", WRONG)
-def test_other_values_are_errors(wrong: str, name: str, tmp_path: Path) -> None:
-    *_, (error,) = compiled(tmp_path, name, wrong)
-    assert error.startswith(f"RD013 `{wrong.partition(':')[0]}` must be")
+def test_other_values_are_errors(name: str, tmp_path: Path) -> None:
+    for wrong in WRONG:
+        *_, (error,) = compiled(tmp_path, name, wrong)
+        assert error.startswith(f"RD013 `{wrong.partition(':')[0]}` must be")
 
 
-@pytest.mark.parametrize("target", ["python", "make", "github", "dbos"])
-def test_a_command_for_notices_needs_a_review(target: str, tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").touch()
-    (tmp_path / "a.runbook.md").write_text(DOCUMENTS["a.runbook.md"].replace("OPTIONS", "notify: ./own.sh --all"))
+def test_a_command_for_notices_needs_a_review_and_is_one_line(tmp_path: Path) -> None:
+    compiled(tmp_path, "a.runbook.md", "notify: ./own.sh --all")
     program = compile_file(str(tmp_path / "a.runbook.md")).program
     assert program
-    backend = load(target)
-    text = backend.emit(program, {}).text
-    assert text
-    items = items_of(program, backend, Product(text.encode()), {"a": text.encode()})
-    assert "notify ./own.sh --all" in items["a"]
-
-
-def test_a_broken_command_is_a_broken_program(tmp_path: Path) -> None:
-    compiled(tmp_path, "a.runbook.md", "notify: ./own.sh")
-    program = compile_file(str(tmp_path / "a.runbook.md")).program
-    assert program
-    assert to_json(program).count('"notify": "./own.sh"') == 1
+    for target in ("python", "make", "github", "dbos"):
+        backend = load(target)
+        text = backend.emit(program, {}).text
+        assert text
+        items = items_of(program, backend, Product(text.encode()), {"a": text.encode()})
+        assert "notify ./own.sh --all" in items["a"]
+    assert to_json(program).count('"notify": "./own.sh --all"') == 1
     with pytest.raises(InvalidProgramError, match="notify"):
         verify(replace(program, notify="a\nb"))

@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from compiler.driver import Compilation, Formatting, Settings, compile_file, format_opened, marks_of, open_file
+from compiler.frontends.common.interface import Formatted
 from compiler.frontends.playbook.check.rules import read
-from compiler.frontends.rundown import Layout
+from compiler.frontends.rundown import LAYOUTS, Layout
 from compiler.ir.program import Program
 from compiler.text.source import Source
 from tests.conftest import ROOT
@@ -26,55 +27,53 @@ from tests.support.random_playbooks import playbook
 
 # What these documents are made of, whole and broken, and what trips those who count lines and columns.
 PLAYBOOKS = (
-    *("# Title", "#  ", "#", "## STEP 1: One"),
-    *("## STEP 2:  Two ", "##  STEP 07: x", "## STEP 1:   ", f"## STEP {9**40}: x"),
-    *("## step 1: x", "## SYSTEM", "## system prompt", "## INPUTS"),
-    *("## Artifacts", "## OUTPUT", "## Notes", "##", "##  "),
-    *("### STEP 1a: Sub", "### STEP 2b: {{a}}", "### STEP 1aa: x"),
-    *("### Other", "- `a` (text)", "- `b` (enum: x, , y): z"),
-    *("- `a` (number: ten)", "- `c` ( )", "- c (text)", "* x", "-", "type: json", "type: {{a}}", "Type: {{ a", "type:"),
-    *("@output(a)", '@output( b : enum , "x","y" , extract: "f" )', "@output(a b)"),
-    *("@output(", "@output()", "@x(y)", "@"),
-    *('@elicit(input, "q {{a}}")', '@elicit(SELECT, "q", "x",\'no\', "y")'),
-    *("@elicit(confirm)", "@elicit(odd)", "@elicit(select)"),
-    *("@prompt(file:a.md)", "@prompt(file:../a.md)", "@prompt(file:/etc/passwd)", "@prompt({{a}})", "@prompt(mcp:s/n)"),
-    *("@prompt(x:y)", "@prompt( )", '@tool(c, t, {"x": "{{a}}"})'),
-    *("@tool(c, t)", "@tool(c)", "@tool(,,)", "@tool(c, t, [)"),
-    *('```if a == "x"```', ' ```if  b!="" ``` ', '```elif a != "y"```', "```else```"),
-    *("```endif```", "```if a```", "```", "~~~"),
-    *("{{a}}", "{{b:text:dflt}}", "{{ a }}", "{{1}}", "{{__elicit_step_1}}"),
-    *("{{", "}}", "text", "  indented", "| a | b |"),
-    *("---", "---\nrdc: {secrets: [A]}\n---"),
-    *("---\n[\n---", "---\nscenarios: {x: {result: STOP}}\n---", "---\na: &a [*a]\n---"),
-    *("", " ", "\t", "\r", "\r\n", "\v", "\f", "\x1c"),
-    *("\x85", "\u2028", "\u202e", "\ufeff", "é", "🚀", "\ud7ff", "\\", "\0"),
+    *("# Title", "#  ", "#", "## STEP 1: One", "## STEP 2:  Two ", "##  STEP 07: x", "## STEP 1:   "),
+    *(f"## STEP {9**40}: x", "## step 1: x", "## SYSTEM", "## system prompt", "## INPUTS", "## Artifacts"),
+    *("## OUTPUT", "## Notes", "##", "##  ", "### STEP 1a: Sub", "### STEP 2b: {{a}}", "### STEP 1aa: x", "### Other"),
+    *("- `a` (text)", "- `b` (enum: x, , y): z", "- `a` (number: ten)", "- `c` ( )", "- c (text)", "* x", "-"),
+    *("type: json", "type: {{a}}", "Type: {{ a", "type:", "@output(a)"),
+    *('@output( b : enum , "x","y" , extract: "f" )', "@output(a b)", "@output(", "@output()", "@x(y)", "@"),
+    *('@elicit(input, "q {{a}}")', '@elicit(SELECT, "q", "x",\'no\', "y")', "@elicit(confirm)", "@elicit(odd)"),
+    *("@elicit(select)", "@prompt(file:a.md)", "@prompt(file:../a.md)", "@prompt(file:/etc/passwd)", "@prompt({{a}})"),
+    *("@prompt(mcp:s/n)", "@prompt(x:y)", "@prompt( )", '@tool(c, t, {"x": "{{a}}"})', "@tool(c, t)", "@tool(c)"),
+    *("@tool(,,)", "@tool(c, t, [)", '```if a == "x"```', ' ```if  b!="" ``` ', '```elif a != "y"```', "```else```"),
+    *("```endif```", "```if a```", "```", "~~~", "{{a}}", "{{b:text:dflt}}", "{{ a }}", "{{1}}"),
+    *("{{__elicit_step_1}}", "{{", "}}", "text", "  indented", "| a | b |", "---", "---\nrdc: {secrets: [A]}\n---"),
+    *("---\n[\n---", "---\nscenarios: {x: {result: STOP}}\n---", "---\na: &a [*a]\n---", "", " ", "\t", "\r", "\r\n"),
+    *("\v", "\f", "\x1c", "\x85", "\u2028", "\u202e", "\ufeff", "é", "🚀", "\ud7ff", "\\", "\0"),
 )  # fmt: skip
+
+
 WORKFLOWS = (
-    *("name: a", "description: |\n  two\n  lines", "steps:", "- name: one", "  - name: two"),
-    *("    prompt: x", "    prompt: |\n      lines  \n\n", "    prompt: |+\n      keeps\n\n"),
-    *("    prompt: >-\n      folds", "    agent: a", "    parallel:"),
-    *("      - agent: a\n        prompt: b", "    check: any", "    check: maybe", "    human: yes"),
-    *("    report: {name: r, format: f, validation: 'A|B'}", "    report:"),
-    *("    report: {validation: '('}", "    conditions:", "      - {keyword: A, goto: one}"),
-    *("      - keyword: YES", "        goto: end", "    end: true", "    next: two", "    next: end"),
-    *("rdc: {max-steps: 3}", "rdc: {steps: {one: {timeout: 9}}}", "scenarios: {a: 5}"),
-    *("scenarios: {a: {result: COMPLETE, agents: {one: x}}}", "&a", "*a", "<<: *a", "? [x]", ": y", "---"),
-    *("...", "%YAML 1.1", "# comment", "  # indented  ", "[", "{", "]", "}", '"', "'", "|", ">"),
-    *("!!binary eA==", "!!set {a, b}", "~", "5", "", " ", "\t", "\r", "\r\n", "\v", "\x0c", "\x1c"),
-    *("\x85", "\u2028", "\u202e", "\ufeff", "é", "🚀", "\ud7ff", "\\", "\x00"),
+    *("name: a", "description: |\n  two\n  lines", "steps:", "- name: one", "  - name: two", "    prompt: x"),
+    *("    prompt: |\n      lines  \n\n", "    prompt: |+\n      keeps\n\n", "    prompt: >-\n      folds"),
+    *("    agent: a", "    parallel:", "      - agent: a\n        prompt: b", "    check: any", "    check: maybe"),
+    *("    human: yes", "    report: {name: r, format: f, validation: 'A|B'}", "    report:"),
+    *("    report: {validation: '('}", "    conditions:", "      - {keyword: A, goto: one}", "      - keyword: YES"),
+    *("        goto: end", "    end: true", "    next: two", "    next: end", "rdc: {max-steps: 3}"),
+    *("rdc: {steps: {one: {timeout: 9}}}", "scenarios: {a: 5}"),
+    *("scenarios: {a: {result: COMPLETE, agents: {one: x}}}", "&a", "*a", "<<: *a", "? [x]", ": y", "---", "..."),
+    *("%YAML 1.1", "# comment", "  # indented  ", "[", "{", "]", "}", '"', "'", "|", ">", "!!binary eA=="),
+    *("!!set {a, b}", "~", "5", "", " ", "\t", "\r", "\r\n", "\v", "\x0c", "\x1c", "\x85", "\u2028", "\u202e"),
+    *("\ufeff", "é", "🚀", "\ud7ff", "\\", "\x00"),
 )  # fmt: skip
+
+
 SPECIFICATIONS = (
     *("workflow: {module: m, workflow: w}", "step_specs:", "- id: one", "  - id: two", "  - {id: '{a}'}", "config: x"),
     *("config: {hitl: {policy: {required_phases: [a]}}}", "config: {max_retries: 2, runtime: {max_retries: 3}}"),
-    *("config: {variables: {output_folder: out, a: ../b}}", "config: {tools: {x: {command: y, arguments: {type: z}}}}"),
-    *("config: {guardrails: {input: {patterns: ['(']}}}", "    human_gate: required", "    human_gate: maybe"),
-    *("    outputs: ['{output_folder}/x']", "    outputs: [x]", "    retries: {max: 1}", "    retries: {max: -1}"),
+    "config: {variables: {output_folder: out, a: ../b}}",
+    *("config: {tools: {x: {command: y, arguments: {type: z}}}}", "config: {guardrails: {input: {patterns: ['(']}}}"),
+    *("    human_gate: required", "    human_gate: maybe", "    outputs: ['{output_folder}/x']", "    outputs: [x]"),
+    *("    retries: {max: 1}", "    retries: {max: -1}"),
     *("    inputs: {artifacts: ['{output_folder}/y', ../z], telis_line: x}", "    inputs:", "    evidence: L1/L2"),
     *("    tools: [{name: readFile, args: {path: x}, risk: high, gate: one}]", "    tools:", "      - name: x"),
     *("    validation: AST", "    description: |\n      {a} lines\n\n", "    id: two", "scenarios: {a: 5}", "rdc: 5"),
     *("[", "{", "]", "}", '"', "'", "&a", "*a", "<<: *a", "? [x]", "---", "!!binary eA==", ".nan", "2020-01-01", "~"),
     *("", " ", "\t", "\r", "\r\n", "\v", "\x0c", "\x85", "\u2028", "\u202e", "\ufeff", "é", "🚀", "\ud7ff", "\\"),
 )  # fmt: skip
+
+
 SPECIFICATION_EXAMPLES = [
     path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
 ]
@@ -108,6 +107,7 @@ FOUND = [
     ("playbook", "\ufeff---\r\nname: x\r\n---\r\n# A\r\n\r\n## STEP 1: A\r\n\r\nx\r\n"),
     ("playbook", "# A\n## STEP 1: A\n---\nx\n---\n"),
     ("playbook", "\n---\na: b\n---\n# A\n## STEP 1: A\n"),
+    ("playbook", "# A\n## STEP 1: A\na\t{{b}}\n"),
     ("agent workflow", "name: a\nsteps:\n- name: one\n  prompt: |+\n    x  \n\n\n\n\n- name: two\n  prompt: x"),
     ("agent workflow", "name: a\nsteps: &a\n- name: one\n  prompt: *a"),
 ]
@@ -214,17 +214,27 @@ _texts = texts(FRAGMENTS)
 
 
 def compiled(data: bytes, layout: Layout | None = None, *, link: bool = True) -> Compilation:
-    """What becomes of these bytes as a runbook in a folder of its own."""
+    """What becomes of these bytes as a runbook in a folder of its own, of which the normal form is one, too."""
+    settings = Settings("rundown", {"transitions": layout} if layout else {}, link)
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "rdc.toml").touch()
         path = Path(folder) / "main.runbook.md"
         path.write_bytes(data)
-        return compile_file(str(path), Settings("rundown", {"transitions": layout} if layout else {}, link))
+        found, formatted = compile_file(str(path), settings), format_opened(open_file(str(path)), settings)
+        result, source = formatted.result, formatted.opened.source
+        assert not result.defect
+        assert (result.text is None) == bool(result.diagnostics)
+        if result.text is not None and isinstance(source, Source):
+            path.write_bytes(source.encode(result.text))
+            assert format_opened(open_file(str(path)), settings).result == Formatted(result.text)
+        return found
 
 
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 @given(text=_texts, layout=st.sampled_from([None, "after-body", "after-header"]), link=st.booleans())
 @example(text="", layout=None, link=True)
+@example(text="## 1. A\r\r- PASS: STOP\n", layout=None, link=True)
+@example(text="## 1. A\n- PASS: CONTINUE\n\x1c\n- FAIL: STOP\n", layout=None, link=True)
 @example(text="\ufeff---\r\nname: x\r\n---\r\n\r\n## 1. A\r\n\r\n- PASS: GOTO 7\r\n", layout=None, link=True)
 def test_any_runbook(text: str, layout: Layout | None, link: bool, to_python: ToPython) -> None:
     check(compiled(text.encode("utf-8", "surrogatepass"), layout, link=link), to_python)
@@ -252,4 +262,5 @@ def test_runbooks_with_errors(document: Path, to_python: ToPython) -> None:
     check(compiled(text.encode(), link=False), to_python)
     moves = random.Random(document.name)
     for _ in range(8):
-        check(compiled(mutated(text, moves).encode(), link=False), to_python)
+        layout = moves.choice([None, *LAYOUTS])
+        check(compiled(mutated(text, moves).encode(), layout, link=False), to_python)

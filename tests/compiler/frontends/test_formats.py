@@ -54,16 +54,12 @@ def test_a_error_has_its_place(folder: Path) -> None:
     nothing = "{'voice': None, 'limit': None}"
     assert read(folder, STEPS + "rdc: {voice: shrill}\n") == [nothing, "RD013 2:7"]
     assert read(folder, STEPS + "rdc:\n  limit: 3\n") == [nothing, "RD013 3:3"]  # it has no such level
-    assert read(folder, configuration="# c\nlimit = -1\n") == ["RD501 2:1", nothing]
-    with pytest.raises(ValueError, match="`limit` is a number, not 'x'"):
-        read(folder, limit="x")
-
-
-def test_what_cannot_be_set_here_is_told_where_it_can(folder: Path) -> None:
-    (folder / "a.steps.yml").write_text(STEPS + "rdc: {limit: 3}\n")
     (found,) = (item for item in compile_file(str(folder / "a.steps.yml")).diagnostics if item.code == "RD013")
     assert found.message == "`limit` cannot be set in the document"
     assert found.help == "set it on the command line or in the project's configuration"
+    assert read(folder, configuration="# c\nlimit = -1\n") == ["RD501 2:1", nothing]
+    with pytest.raises(ValueError, match="`limit` is a number, not 'x'"):
+        read(folder, limit="x")
 
 
 def test_a_document_has_the_options_of_its_own_format_alone(folder: Path) -> None:
@@ -105,8 +101,6 @@ def test_messages_call_a_document_as_its_format_does(folder: Path, reference: st
     assert message.format("runbook").replace("b.md", "b.runbook.md") in (found.message, found.help)
 
 
-# --- The command line -------------------------------------------------------------------------------------------------
-
 SCRIPT = """
 import sys
 from compiler.text.files import FileIssue
@@ -135,6 +129,12 @@ def test_an_option_has_a_flag(folder: Path) -> None:
     code, out, err = rdc(folder, "check", "--voice", "loud", "--limit", "7", ".")
     assert (code, out) == (1, "grammar needed: False\n")
     assert "{'voice': 'loud', 'limit': 7}" in err
+    for words, message in (
+        (("--voice", "shrill"), "invalid value for '--voice': 'shrill' is not one of 'loud', 'quiet'"),
+        (("--limit", "few"), "--limit: `limit` is a number, not 'few'"),
+    ):
+        code, _, err = rdc(folder, "check", *words, "a.steps.yml")
+        assert (code, err) == (2, f"rdc: {message} (see 'rdc check --help')\n")
 
 
 def test_a_flag_is_in_the_help_and_completed(folder: Path) -> None:
@@ -144,16 +144,3 @@ def test_a_flag_is_in_the_help_and_completed(folder: Path) -> None:
     assert "How often it is said." in out
     typed = {"_RDC_COMPLETE": "bash_complete", "COMP_WORDS": "rdc check --voice ", "COMP_CWORD": "3"}
     assert rdc(folder, **typed)[1].splitlines()[:2] == ["plain,loud", "plain,quiet"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--voice", "shrill"), "invalid value for '--voice': 'shrill' is not one of 'loud', 'quiet'"),
-        (("--limit", "few"), "--limit: `limit` is a number, not 'few'"),
-    ],
-    ids=["choice", "read"],
-)
-def test_a_word_that_is_no_value_is_wrong_use(folder: Path, words: tuple[str, str], message: str) -> None:
-    code, _, err = rdc(folder, "check", *words, "a.steps.yml")
-    assert (code, err) == (2, f"rdc: {message} (see 'rdc check --help')\n")

@@ -42,25 +42,48 @@ pace = pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.soa
 """After how many keys a document is looked at."""
 
 
-# --- What is marked ---------------------------------------------------------------------------------------------------
+MARKS: dict[tuple[str, str], dict[tuple[Kind, ...], list[str]]] = {
+    ("a.runbook.md", RUNBOOK): {
+        (Kind.STEP,): [
+            *("8:6 3", "9:5 Restore", "11:11 Restore", "15:62 Restore"),
+            *("21:4 =1", "27:22 Restore", "29:4 =2", "31:5 2", "31:7 =2.1", "33:13 2", "33:15 2.Last"),
+            *("36:5 2", "36:7 =2.Last", "40:4 =3", "42:12 Restore", "44:4 =Restore"),
+        ],
+        (Kind.INPUT,): ["5:5 =version", "14:14 version", "24:15 version", "29:17 version", "40:14 version"],
+        (Kind.OUTPUT,): ["6:13 =backup", "24:7 backup", "34:18 backup", "46:7 backup"],
+        (Kind.PLACEHOLDER,): ["46:22 other"],
+        (Kind.DOCUMENT,): ["38:3 lint.runbook.md"],
+    },
+    ("a.playbook.md", PLAYBOOK): {
+        (Kind.STEP,): ["5:15 1", "5:23 2a", "15:9 =1", "20:9 =2", "27:10 =2a", "29:27 2"],
+        (Kind.INPUT, Kind.OUTPUT): [
+            *("4:14 topic", "13:4 =topic", "17:6 topic", "18:9 =draft", "22:24 draft", "25:7 topic", "29:3 draft")
+        ],
+        (Kind.PLACEHOLDER,): ["29:33 unknown"],
+        (Kind.DOCUMENT,): ["23:14 prompts/check.md"],
+    },
+    ("a.workflow.yaml", WORKFLOW): {
+        (Kind.STEP,): [
+            *("3:11 review", "5:11 =plan", "9:11 review", "10:11 =review", "14:31 plan", "16:16 ship", "18:11 =ship")
+        ],
+        (Kind.AGENT,): ["6:12 planner", "12:17 critic"],
+    },
+    ("a.stepspec.yaml", SPECIFICATION): {
+        (Kind.STEP,): ["5:5 draft", "7:9 =draft", "10:10 =check"],
+        (Kind.INPUT,): [
+            *("2:15 =output_folder", "2:35 =subject", "8:25 subject", "9:17 output_folder", "10:40 output_folder")
+        ],
+    },
+    ("a.stepspec.yaml", "- id: draft\n  description: About {subject}\n- {id: check}\n"): {
+        (): ["1:7 =draft", "2:23 subject", "3:8 =check"]
+    },
+}
 
 
-def test_a_runbook_marks_its_steps_in_headers_transitions_and_frontmatter() -> None:
-    assert shown(marked("a.runbook.md", RUNBOOK), Kind.STEP) == [
-        *("8:6 3", "9:5 Restore", "11:11 Restore", "15:62 Restore"),
-        *("21:4 =1", "27:22 Restore", "29:4 =2", "31:5 2", "31:7 =2.1", "33:13 2", "33:15 2.Last"),
-        *("36:5 2", "36:7 =2.Last", "40:4 =3", "42:12 Restore", "44:4 =Restore"),
-    ]
-
-
-def test_a_runbook_marks_inputs_and_outputs_in_texts_and_commands() -> None:
-    found = marked("a.runbook.md", RUNBOOK)
-    assert shown(found, Kind.INPUT) == [
-        *("5:5 =version", "14:14 version", "24:15 version", "29:17 version", "40:14 version")
-    ]
-    assert shown(found, Kind.OUTPUT) == ["6:13 =backup", "24:7 backup", "34:18 backup", "46:7 backup"]
-    assert shown(found, Kind.PLACEHOLDER) == ["46:22 other"]
-    assert shown(found, Kind.DOCUMENT) == ["38:3 lint.runbook.md"]
+@pytest.mark.parametrize(("name", "text"), MARKS)
+def test_what_documents_mark(name: str, text: str) -> None:
+    found = marked(name, text)
+    assert {kinds: shown(found, *kinds) for kinds in MARKS[name, text]} == MARKS[name, text]
 
 
 @pytest.mark.parametrize(
@@ -96,34 +119,6 @@ def test_a_command_marks_the_variables_that_are_inputs_or_outputs(command: str, 
     assert found == wanted
 
 
-def test_a_playbook_marks_its_parts() -> None:
-    found = marked("a.playbook.md", PLAYBOOK)
-    assert shown(found, Kind.STEP) == ["5:15 1", "5:23 2a", "15:9 =1", "20:9 =2", "27:10 =2a", "29:27 2"]
-    assert shown(found, Kind.INPUT, Kind.OUTPUT) == [
-        *("4:14 topic", "13:4 =topic", "17:6 topic", "18:9 =draft", "22:24 draft", "25:7 topic", "29:3 draft")
-    ]
-    assert shown(found, Kind.PLACEHOLDER) == ["29:33 unknown"]
-    assert shown(found, Kind.DOCUMENT) == ["23:14 prompts/check.md"]
-
-
-def test_a_workflow_marks_its_steps_and_agents() -> None:
-    found = marked("a.workflow.yaml", WORKFLOW)
-    assert shown(found, Kind.STEP) == [
-        *("3:11 review", "5:11 =plan", "9:11 review", "10:11 =review", "14:31 plan", "16:16 ship", "18:11 =ship")
-    ]
-    assert shown(found, Kind.AGENT) == ["6:12 planner", "12:17 critic"]
-
-
-def test_a_specification_marks_its_steps_and_placeholders() -> None:
-    found = marked("a.stepspec.yaml", SPECIFICATION)
-    assert shown(found, Kind.STEP) == ["5:5 draft", "7:9 =draft", "10:10 =check"]
-    assert shown(found, Kind.INPUT) == [
-        *("2:15 =output_folder", "2:35 =subject", "8:25 subject", "9:17 output_folder", "10:40 output_folder")
-    ]
-    as_list = "- id: draft\n  description: About {subject}\n- {id: check}\n"
-    assert shown(marked("a.stepspec.yaml", as_list)) == ["1:7 =draft", "2:23 subject", "3:8 =check"]
-
-
 @pytest.mark.parametrize(
     ("reference", "wanted"),
     [("draft", "draft"), ("draft/validation", "draft"), ("draft_0", "draft"), ("m:w:draft:hitl", "draft"), ("x", "")],
@@ -146,17 +141,11 @@ def test_a_rule_marks_steps_labels_and_secrets() -> None:
     ]
 
 
-def test_prose_and_descriptions_have_no_steps_and_no_values() -> None:
+def test_prose_has_no_marks_and_columns_count_characters() -> None:
     text = "---\nrdc: {prose: [Notes], inputs: {a: {}}}\n---\n\n# T {{a}}\n\n{{a}}\n\n## 1. A\n\n## Notes\n\n{{a}}\n"
     assert shown(marked("a.runbook.md", text)) == ["2:32 =a", "9:4 =1"]
-
-
-def test_columns_count_characters_in_every_kind_of_line() -> None:
     text = "## 1. 🚀 é\r\n\r\nä\fb {{x}}\r\n\r\n- PASS: GOTO Ümlaut\r\n- FAIL: GOTO Last\r\n\r\n## Last\r\n"
     assert shown(marked("a.runbook.md", text)) == ["1:4 =1", "3:7 x", "6:14 Last", "8:4 =Last"]
-
-
-# --- An independent oracle --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -202,9 +191,6 @@ def gotos(program: Program) -> set[str]:
 
 def agents_in(task: object) -> tuple[Agent, ...]:
     return task.entries if isinstance(task, Parallel) else (task,) if isinstance(task, Agent) else ()
-
-
-# --- While a person writes --------------------------------------------------------------------------------------------
 
 
 def places(found: tuple[Mark, ...], *, below: int) -> set[tuple[int, int, str]]:
@@ -260,16 +246,10 @@ def test_marks_of_any_text(name: str, text: str, data: st.DataObject, seed: obje
         check_marks(marked(name, written), written)
 
 
-def test_a_document_of_no_format_has_no_marks() -> None:
+def test_a_document_of_no_format_or_a_format_without_marks_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert marked("a.txt", "nothing") == ()
-
-
-def test_a_format_without_marks_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FRONT_ENDS, "sample", SAMPLE)
     assert marks_of(opened("a.steps.yml", "steps: []"), Settings()) == ()
-
-
-# --- Asking marks -----------------------------------------------------------------------------------------------------
 
 
 def tree(items: list[Item]) -> list[object]:

@@ -54,43 +54,11 @@ TEXTS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_block_in_a_text_is_reported(tmp_path: Path, name: str) -> None:
-    text, place = TEXTS[name]
+@pytest.mark.parametrize(("text", "place"), TEXTS.values(), ids=TEXTS)
+def test_a_block_in_a_text_is_reported(tmp_path: Path, text: str, place: str) -> None:
     assert findings(compiled(tmp_path, step(text))) == [f"RD051 {place}"]
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_beside_a_body_it_is_an_error(tmp_path: Path, name: str) -> None:
-    text, place = TEXTS[name]
-    assert findings(compiled(tmp_path, step(f"{text}\n{BODY}"))) == [f"RD052 {place}"]
-
-
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        ("```yaml\na: b\n```\n", "RD052"),
-        ("### 1.1 Build\n\nx\n", "RD052"),
-        ("- a.runbook.md\n", "RD052"),
-        ("- PASS: COMPLETE\n", "RD051"),
-        ("## 2. Build\n\n```sh\ntrue\n```\n", "RD051"),
-        ("Text.\n", "RD051"),
-    ],
-)
-def test_every_body_counts(tmp_path: Path, body: str, code: str) -> None:
-    found = compiled(tmp_path, step(f"{inside('1. Look:', 3)}\n{body}"), link=False)
-    assert findings(found) == [f"{code} 5:4"]
-
-
-def test_a_substep_has_its_own_body(tmp_path: Path) -> None:
-    text = inside("1. Look:", 3)
-    found = compiled(tmp_path, f"## 1. A\n\n### 1.1 B\n\n{text}\n### 1.2 C\n\n{text}\n{BODY}\n### 1.3 D\n\n{BODY}")
-    assert findings(found) == ["RD051 7:4", "RD052 15:4"]
-
-
-def test_each_block_is_reported(tmp_path: Path) -> None:
-    found = compiled(tmp_path, step(f"{inside('1. One', 3)}{inside('2. Two', 3)}> ```sh\n> x\n> ```\n"))
-    assert findings(found) == ["RD051 5:4", "RD051 10:4", "RD051 13:1"]
+    beside = compiled(tmp_path, step(f"{text}\n{BODY}"))
+    assert findings(beside) == [f"RD052 {place}"], "beside a body it is an error"
 
 
 NOT_MEANT = {
@@ -112,42 +80,40 @@ NOT_MEANT = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_MEANT)
-def test_other_blocks_are_not_reported(tmp_path: Path, name: str) -> None:
-    assert findings(compiled(tmp_path, step(NOT_MEANT[name]))) == []
+LOOK = inside("1. Look:", 3)
+FINDINGS: list[tuple[str, list[str]]] = [
+    *((step(text), []) for text in NOT_MEANT.values()),
+    # every body counts, and a substep has its own
+    (step(f"{LOOK}\n```yaml\na: b\n```\n"), ["RD052 5:4"]),
+    (step(f"{LOOK}\n### 1.1 Build\n\nx\n"), ["RD052 5:4"]),
+    (step(f"{LOOK}\n- a.runbook.md\n"), ["RD052 5:4"]),
+    (step(f"{LOOK}\n- PASS: COMPLETE\n"), ["RD051 5:4"]),
+    (step(f"{LOOK}\n## 2. Build\n\n```sh\ntrue\n```\n"), ["RD051 5:4"]),
+    (step(f"{LOOK}\nText.\n"), ["RD051 5:4"]),
+    (f"## 1. A\n\n### 1.1 B\n\n{LOOK}\n### 1.2 C\n\n{LOOK}\n{BODY}\n### 1.3 D\n\n{BODY}", ["RD051 7:4", "RD052 15:4"]),
+    (
+        step(f"{inside('1. One', 3)}{inside('2. Two', 3)}> ```sh\n> x\n> ```\n"),
+        ["RD051 5:4", "RD051 10:4", "RD051 13:1"],
+    ),
+    (f"---\nrdc: {{prose: [Notes]}}\n---\n{step(BODY)}\n## Notes\n\n{inside('- Look:', 2)}", []),
+    # above the first step
+    (f"# T\n\n{BLOCK}\n{step(BODY)}", ["RD051 3:1"]),
+    (f"# T\n\n{inside('- Look:', 2)}\n{step(BODY)}", ["RD051 5:3"]),
+    (f"# T\n\n```bash\nrdc run x.runbook.md\n\n$ rd pass\n# yes\n```\n\n{step(BODY)}", []),
+    (f"# T\n\n```bash\nrdc run x.runbook.md\nls\n```\n\n{step(BODY)}", ["RD051 3:1"]),
+    (f"# T\n\n```bash prompt\nls\n```\n\n{step(BODY)}", []),
+    (f"# T\n\n```text\nls\n```\n\n{step(BODY)}", []),
+    # below a comment that ignores it
+    (step(inside("- Look:\n\n  <!-- rdc: ignore RD051 -->", 2)), []),
+    (step("> Look:\n>\n> <!-- rdc: ignore RD051 -->\n> ```bash\n> ls\n> ```\n"), []),
+    (step(f"<details>\n<!-- rdc: ignore block-not-run -->\n{BLOCK}</details>\n"), []),
+    (step(f"<!-- rdc: ignore RD051 -->\n{inside('!!! note', 4)}"), []),
+]
 
 
-def test_a_block_in_a_prose_section_is_text(tmp_path: Path) -> None:
-    text = f"---\nrdc: {{prose: [Notes]}}\n---\n{step(BODY)}\n## Notes\n\n{inside('- Look:', 2)}"
-    assert findings(compiled(tmp_path, text)) == []
-
-
-@pytest.mark.parametrize(
-    ("above", "expected"),
-    [
-        (BLOCK, ["RD051 3:1"]),
-        (inside("- Look:", 2), ["RD051 5:3"]),
-        ("```bash\nrdc run x.runbook.md\n\n$ rd pass\n# yes\n```\n", []),
-        ("```bash\nrdc run x.runbook.md\nls\n```\n", ["RD051 3:1"]),
-        ("```bash prompt\nls\n```\n", []),
-        ("```text\nls\n```\n", []),
-    ],
-)
-def test_a_command_above_the_first_step_is_reported(tmp_path: Path, above: str, expected: list[str]) -> None:
-    assert findings(compiled(tmp_path, f"# T\n\n{above}\n{step(BODY)}")) == expected
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        inside("- Look:\n\n  <!-- rdc: ignore RD051 -->", 2),
-        "> Look:\n>\n> <!-- rdc: ignore RD051 -->\n> ```bash\n> ls\n> ```\n",
-        f"<details>\n<!-- rdc: ignore block-not-run -->\n{BLOCK}</details>\n",
-        f"<!-- rdc: ignore RD051 -->\n{inside('!!! note', 4)}",
-    ],
-)
-def test_a_comment_ignores_the_warning(tmp_path: Path, text: str) -> None:
-    assert findings(compiled(tmp_path, step(text))) == []
+@pytest.mark.parametrize(("text", "expected"), FINDINGS)
+def test_findings(tmp_path: Path, text: str, expected: list[str]) -> None:
+    assert findings(compiled(tmp_path, text, link="a.runbook.md" not in text)) == expected
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from compiler.ir.program import Artifact, Constant, Context, Counter, Input, Pro
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Task, Tool, alphabet
 from compiler.ir.texts import Part, Reference, Text, joined, text
-from compiler.ir.verify import InvalidProgramError, issues, verify
+from compiler.ir.verify import InvalidProgramError, verify
 from compiler.passes import optimize
 from compiler.scenarios.mock import MockRun, mock
 from compiler.scenarios.model import Reply, Scenario
@@ -56,7 +56,7 @@ def test_a_kept_text_decides_where_a_run_goes(answer: str, end: str) -> None:
     assert (str(found.message), found.result) == (end, "complete" if end == "It is a bug" else "stop")
 
 
-def test_values_of_a_command_are_kept_if_there_are_any() -> None:
+def test_values_of_a_command_are_kept_and_a_cleared_slot_is_empty() -> None:
     keep = Keep("id", "output", "backup_id")
     made = replace(
         program(node("1", Shell("sh", text("true")), to("END", keep)), node("END", End("complete"))),
@@ -68,9 +68,6 @@ def test_values_of_a_command_are_kept_if_there_are_any() -> None:
         machine.advance(machine.start(), Outcome("fail", "", values)).state for values in ((), (("backup_id", ""),))
     ]
     assert [end.slots["id"] for end in ends] == ["old", ""]
-
-
-def test_a_cleared_slot_is_the_empty_text_to_a_test() -> None:
     ask = node("1", Ask("input", text("?")), to("2", Keep("kind"), Clear("kind")))
     made = triage()
     machine = Machine(replace(made, nodes=(ask, *made.nodes[1:])))
@@ -106,10 +103,7 @@ def test_a_limit_ends_a_run_before_one_step_more_and_gates_do_not_count() -> Non
     assert machine.end(state) == End("stop", text("1: the limit of 2 steps was reached"))
 
 
-# --- From answers to outcomes -----------------------------------------------------------------------------------------
-
-
-def test_answers_become_outcomes() -> None:
+def test_what_answers_and_replies_become() -> None:
     assert of_agent(REVIEW, b" it is\nGOOD\n") == Outcome("GOOD", "it is\nGOOD")
     assert of_agent(REVIEW, None) == Outcome("failed")
     assert of_agent(Agent("", text("")), b"\n") == Outcome("fail")
@@ -117,9 +111,6 @@ def test_answers_become_outcomes() -> None:
     both = Parallel((REVIEW, REVIEW), failing=("BAD",))
     assert of_parallel(both, [b"GOOD", b"BAD"]) == Outcome("BAD", "GOOD\n\nBAD")
     assert of_parallel(both, [b"GOOD", None]) == Outcome("failed", "GOOD")
-
-
-def test_replies_become_outcomes_or_are_refused() -> None:
     select = Ask("select", text("?"), options=(text("a"), joined([Reference("x", "{{x}}")])))
     assert of_reply(select, "b", ("a", "b")) == Outcome("{{x}}", "b")
     assert of_reply(select, "{{x}}", ("a", "b")) is None
@@ -129,35 +120,22 @@ def test_replies_become_outcomes_or_are_refused() -> None:
     assert of_reply(Ask("input", text("?")), " x ") == Outcome("pass", "x")
     assert of_reply(Gate("g"), "approved") == Outcome("approved")
     assert of_reply(Gate("g"), "pass") is None
-
-
-@pytest.mark.parametrize(
-    "task",
-    [Shell("sh", text("")), Ask("select", text("?"), options=(text("a"),)), REVIEW, Parallel((REVIEW,)), Gate("g")],
-)
-def test_the_usual_outcome_is_a_word_of_the_task(task: Task) -> None:
-    assert usual(task).word in alphabet(task)
-
-
-# --- Exploration ------------------------------------------------------------------------------------------------------
-
-
-def test_only_outcomes_that_tests_tell_apart_are_tried() -> None:
-    outcomes = outcomes_by_node(triage())[0]["1"]
-    assert [(found.word, found.text) for found in outcomes] == [
-        ("pass", '{"kind": "bug"}'),
-        ("pass", '{"kind": "other text"}'),
-        ("fail", '{"kind": "bug"}'),
-        ("fail", '{"kind": "other text"}'),
-    ]
+    ask = Ask("select", text("?"), options=(text("a"),))
+    for task in (Shell("sh", text("")), ask, REVIEW, Parallel((REVIEW,)), Gate("g")):
+        assert usual(task).word in alphabet(task)
 
 
 def test_every_end_of_a_branch_on_a_text_is_found() -> None:
     made = triage()
+    tried = [(found.word, found.text) for found in outcomes_by_node(made)[0]["1"]]
+    apart = ('{"kind": "bug"}', '{"kind": "other text"}')
+    assert tried == [(word, answer) for word in ("pass", "fail") for answer in apart], "tests tell them apart"
     assert enumerate_states(made).is_complete
     found = enumerate_paths(made, 10)
     assert {trace.state.node for trace in found.paths} == {"bug", "other", "STOP"}
     assert coverage(made, found.paths).untaken == ()
+    verify(optimize(made))
+    assert enumerate_paths(optimize(made), 10).paths == found.paths, "the passes keep what slots do"
 
 
 def test_each_of_many_options_is_tried() -> None:
@@ -196,15 +174,6 @@ def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
     made = replace(made, counters=(Counter("r", ""),))
     ends = [(trace.state.node, len(trace.visits)) for trace in enumerate_paths(made, 20, 10).paths]
     assert ("END", 6) in ends, "the path down from 5 to 1"
-
-
-def test_the_passes_keep_what_slots_do() -> None:
-    made = triage()
-    verify(optimize(made))
-    assert enumerate_paths(optimize(made), 10).paths == enumerate_paths(made, 10).paths
-
-
-# --- What the verifier refuses ----------------------------------------------------------------------------------------
 
 
 def step(task: Task, *edges: Edge, settings: Settings | None = None) -> Program:
@@ -324,60 +293,19 @@ def test_what_is_well_formed_passes() -> None:
     verify(replace(step(COMMAND), artifact=Artifact("s", joined([VALUE]))))
 
 
-def test_a_problem_names_its_node() -> None:
-    assert [found.node for found in issues(step(COMMAND, to("END", Keep("gone"))))] == ["1"]
-
-
-@pytest.mark.parametrize(
-    "fine",
-    [
-        "a+b*",
-        "(ab)+",
-        "(a{2})+",
-        "(?:x|y)*z+",
-        "(one|two)+",
-        "[a+]*",
-        r"\d+(\.\d+)?",
-        "a|b+",
-        r"(\d{1,3}\.){3}\d{1,3}",
-        "(one|two){99}",
-    ],
+USUAL = (
+    *("a+b*", "(ab)+", "(a{2})+", "(?:x|y)*z+", "(one|two)+", "[a+]*", r"\d+(\.\d+)?", "a|b+"),
+    *(r"(\d{1,3}\.){3}\d{1,3}", "(one|two){99}"),
 )
-def test_a_usual_pattern_is_fine(fine: str) -> None:
-    assert pattern_issue(fine) == ""
-
-
-@pytest.mark.parametrize(
-    "nested",
-    [
-        "(a*)*",
-        "((a|b+)c?)*",
-        "(?:(?=a+)b)+",
-        "(a+?)*?",
-        "(?P<x>(y{1,}))+",
-        "(a|aa)+b",
-        "(xa|Xb)+",
-        "(a{1,3})+",
-        "(a?b?)*",
-        "(a?){60}b",
-        "((a|aa){9}){9}",
-        "(a*){9}b",
-        "(a{1,20}){1,10}b",
-    ],
+NESTED = (
+    *("(a*)*", "((a|b+)c?)*", "(?:(?=a+)b)+", "(a+?)*?", "(?P<x>(y{1,}))+", "(a|aa)+b", "(xa|Xb)+", "(a{1,3})+"),
+    *("(a?b?)*", "(a?){60}b", "((a|aa){9}){9}", "(a*){9}b", "(a{1,20}){1,10}b"),
 )
-def test_a_nested_repetition_is_found(nested: str) -> None:
-    assert "repeats" in pattern_issue(nested)
 
 
-def test_a_counter_in_a_message_lives_on() -> None:
-    """A pass that takes registers away must see the references of texts."""
-    number = joined(["round ", Reference("r", "{N}")])
-    made = program(node("1", COMMAND, to("END", Add("r", 1))), node("END", End("complete", number)))
-    optimized = optimize(replace(made, counters=(Counter("r", ""), Counter("unused", ""))))
-    assert [counter.name for counter in optimized.counters] == ["r"]
-
-
-# --- A scenario over answers, replies and inputs ----------------------------------------------------------------------
+def test_patterns_that_repeat_without_limit() -> None:
+    assert {pattern: pattern_issue(pattern) for pattern in USUAL} == dict.fromkeys(USUAL, "")
+    assert [pattern for pattern in NESTED if "repeats" not in pattern_issue(pattern)] == []
 
 
 def played(*replies: Reply, inputs: dict[str, str] | None = None) -> MockRun:
@@ -395,14 +323,8 @@ def test_answers_and_replies_of_a_scenario_are_read_as_those_of_a_run() -> None:
     found = played(Reply("1", '{"kind": "cat"}'), Reply("other", "cat"))
     assert [made.outcome.word for made in found.path.visits] == ["pass", "{{kind}}"]
     assert (found.message, found.path.state.node) == ("", "bug")
-
-
-def test_a_reply_that_does_not_fit_says_what_would() -> None:
     found = played(Reply("1", "cat"), Reply(None, "dog"))
     assert found.message == "`dog` is not an outcome of step other; use one of {{kind}}, none"
-
-
-# --- Texts: filled in once, written as their author did (I6) ----------------------------------------------------------
 
 
 REGISTERS = ("a", "b")
@@ -418,22 +340,13 @@ references = st.builds(
 texts = st.lists(st.text("{}a1$. ", max_size=6) | references, max_size=6).map(joined)
 
 
-def test_a_value_is_never_looked_at_again() -> None:
+def test_texts_are_filled_in_once() -> None:
     row = joined(["say ", Reference("a", "{{a}}"), "!"])
     assert row.filled({"a": "{{a}} {{b}}"}) == "say {{a}} {{b}}!"
-
-
-def test_an_unset_slot_leaves_what_is_missing_and_nothing_around_it() -> None:
     row = joined([Reference("a", "{{a}}", missing="-", before="[", after="]")])
     assert (row.filled({"a": None}), row.filled({"a": ""}), str(row)) == ("-", "[]", "{{a}}")
-
-
-def test_a_value_can_be_escaped_but_what_stands_around_it_is_not() -> None:
     row = joined(['"', Reference("a", before="'"), '"'])
-    assert row.filled({"a": '"'}, lambda value: value.replace('"', '\\"')) == '"\'\\""'
-
-
-def test_what_is_known_is_filled_in_and_the_rest_stays() -> None:
+    assert row.filled({"a": '"'}, lambda value: value.replace('"', '\\"')) == '"\'\\""', "a value can be escaped"
     row = joined([Reference("a", "{a}"), " and ", Reference("b", "{b}")])
     assert row.known({"a": "1"}) == joined(["1 and ", Reference("b", "{b}")])
 

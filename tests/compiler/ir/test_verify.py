@@ -252,7 +252,7 @@ def test_each_rule_has_a_test_and_a_line_on_the_page() -> None:
 def test_damage_breaks_its_rule_where_it_is(number: str, seed: int, place: int) -> None:
     program = drawn(seed)
     assert not issues(program)
-    at = place % len(program.nodes)
+    broken, at = program, place % len(program.nodes)
     for damage in BREAKING[number]:
         broken = damage(program, at)
         found = [one for one in issues(broken) if one.rule == number]
@@ -264,8 +264,8 @@ def test_damage_breaks_its_rule_where_it_is(number: str, seed: int, place: int) 
                 part = part[key] if isinstance(part, list) else part.get(key, {})  # type: ignore[index, attr-defined]
             expected = broken.nodes[int(one.issue.path[1])].id if one.issue.path[0] == "nodes" else ""
             assert one.node == expected
-        with pytest.raises(InvalidProgramError):
-            verify(broken)
+    with pytest.raises(InvalidProgramError):
+        verify(broken)
 
 
 def test_a_broken_rule_is_named_with_the_document_and_survives_a_process() -> None:
@@ -275,9 +275,6 @@ def test_a_broken_rule_is_named_with_the_document_and_survives_a_process() -> No
     copied = str(pickle.loads(pickle.dumps(caught.value)))
     assert copied == str(caught.value)
     assert "p.json has a broken graph after thread-jumps. This is a bug in rdc; please report it" in copied
-
-
-# --- Passes -----------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=60)
@@ -295,9 +292,6 @@ def test_a_pass_that_breaks_the_graph_is_found(name: str, monkeypatch: pytest.Mo
     monkeypatch.setitem(PASSES, name, lambda program: replace(program, entry=GONE))
     with pytest.raises(InvalidProgramError, match=f"rule I1: the entry {GONE} is not a node.* after {name}"):
         optimize(from_json(random_case(1).text))
-
-
-# --- Time -------------------------------------------------------------------------------------------------------------
 
 
 def large(size: int) -> Program:
@@ -354,7 +348,7 @@ def _keeping(number: int) -> Edge:
 @pytest.mark.share(2)
 def test_each_rule_takes_linear_time() -> None:
     """Eight times the size takes eight times as long. What is quadratic takes 64 times."""
-    small, eightfold = large(250), large(2_000)
+    small, eightfold = large(125), large(1_000)
     assert {one.rule for one in issues(small)} == {"I14"}, "one word is not in each entry, which takes longest"
     for number, rule in RULES.items():
         once, more = _seconds(rule, small), _seconds(rule, eightfold)

@@ -37,52 +37,59 @@ def test_values_are_raw_and_their_names_are_what_is_written(tmp_path: Path) -> N
     assert findings(compilation) == []
     assert compilation.tables["t"].values == {"on": ["a"], "5": "x", "deep": {"off": True, "08": False}, "empty": None}
     assert compilation.tables["u"].values == {}
+    assert load_value("{on: {yes: no}, 1: 2}") == {"on": {"yes": False}, "1": 2}
+    assert load_value("") is None
 
 
-def test_a_document_without_options_has_no_tables(tmp_path: Path) -> None:
+def test_which_documents_have_tables(tmp_path: Path) -> None:
     assert compiled(tmp_path, STEP).tables == {}
     assert compiled(tmp_path, document("rdc: {transitions: after-body}")).tables == {}
+    compilation = compiled(tmp_path, "---\nrdc: {t: {a: b}}\n---\n# Nothing\n")
+    assert (findings(compilation), compilation.tables["t"].values) == (["RD101 1:1"], {"a": "b"})
+    compiled(tmp_path, STEP, {"rdc.toml": "[t]\n", "notes.txt": "hello\n"})
+    assert set(compile_file(str(tmp_path / "notes.txt")).tables) == {"t"}, "those of its project, without a format"
+
+
+PLACES = """---
+name: x
+rdc:
+  t:
+    one: 1
+    'two' : {a: b, c: [d, e]}
+    three:
+      - x: 1
+        y: |
+          text
+      - 2
+---
+## 1. One
+"""
 
 
 def test_every_option_has_its_place(tmp_path: Path) -> None:
-    text = document(
-        "name: x",
-        "rdc:",
-        "  t:",
-        "    one: 1",
-        "    'two' : {a: b, c: [d, e]}",
-        "    three:",
-        "      - x: 1",
-        "        y: |",
-        "          text",
-        "      - 2",
-    )
-    compilation = compiled(tmp_path, text)
-    assert place(compilation) == "RD013 main.runbook.md:4:3-4"
-    assert place(compilation, "one") == "RD013 main.runbook.md:5:5-11"
-    assert place(compilation, "two") == "RD013 main.runbook.md:6:5-30"
-    assert place(compilation, "two", "a") == "RD013 main.runbook.md:6:14-18"
-    assert place(compilation, "two", "c", "1") == "RD013 main.runbook.md:6:27-28"
-    assert place(compilation, "three") == "RD013 main.runbook.md:7:5-10"
-    assert place(compilation, "three", "0") == "RD013 main.runbook.md:8:9-13"
-    assert place(compilation, "three", "0", "y") == "RD013 main.runbook.md:9:9-10"
-    assert place(compilation, "three", "1") == "RD013 main.runbook.md:11:9-10"
-
-
-def test_what_is_not_there_has_the_nearest_place(tmp_path: Path) -> None:
+    compilation = compiled(tmp_path, PLACES)
+    found = {
+        path: place(compilation, *path.split()).partition("main.runbook.md:")[2]
+        for path in ("", "one", "two", "two a", "two c 1", "three", "three 0", "three 0 y", "three 1")
+    }
+    assert found == {
+        "": "4:3-4",
+        "one": "5:5-11",
+        "two": "6:5-30",
+        "two a": "6:14-18",
+        "two c 1": "6:27-28",
+        "three": "7:5-10",
+        "three 0": "8:9-13",
+        "three 0 y": "9:9-10",
+        "three 1": "11:9-10",
+    }
     compilation = compiled(tmp_path, document("rdc:", "  t: {a: {b: c}}"))
-    assert place(compilation, "a", "b", "x", "y") == place(compilation, "a", "b")
+    assert place(compilation, "a", "b", "x", "y") == place(compilation, "a", "b"), "the nearest one"
     assert place(compilation, "a", "x") == place(compilation, "a")
     assert place(compilation, "x") == place(compilation)
-
-
-def test_other_ends_of_lines_in_yaml_do_not_shift_places(tmp_path: Path) -> None:
     compilation = compiled(tmp_path, document('name: "\u2028\u2028\x85\u2029\u2028"', "rdc: {t: {a: b}, x: 1}"))
-    assert findings(compilation) == ["RD013 3:18"]
+    assert findings(compilation) == ["RD013 3:18"], "other ends of lines in YAML do not count"
     assert place(compilation, "a") == "RD013 main.runbook.md:3:11-15"
-
-
-def test_aliases_and_merged_keys_are_options_like_others(tmp_path: Path) -> None:
     text = document("mine: &mine {a: 1}", "rdc:", "  t: {<<: *mine, b: *mine}")
     compilation = compiled(tmp_path, text)
     assert compilation.tables["t"].values == {"a": 1, "b": {"a": 1}}
@@ -95,8 +102,12 @@ def test_aliases_and_merged_keys_are_options_like_others(tmp_path: Path) -> None
 )
 def test_what_is_no_option_and_no_table_is_an_error(tmp_path: Path, line: str) -> None:
     compilation = compiled(tmp_path, document("rdc:", f"  {line}"))
-    assert findings(compilation) == ["RD013 3:3"]
-    assert compilation.tables == {}
+    assert (findings(compilation), compilation.tables) == (["RD013 3:3"], {})
+
+
+def test_a_broken_option_in_the_configuration_has_its_line(tmp_path: Path) -> None:
+    compilation = compiled(tmp_path, STEP, {"rdc.toml": '# c\ntransitions = "up"\nother = 1\n[t]\na = 1\n'})
+    assert (findings(compilation), compilation.program) == (["RD501 2:1", "RD501 3:1"], None)
 
 
 def test_the_document_outweighs_the_project_option_by_option(tmp_path: Path) -> None:
@@ -114,38 +125,15 @@ def test_the_document_outweighs_the_project_option_by_option(tmp_path: Path) -> 
     assert shown(compilation.tables["u"].place(())) == "RD501 rdc.toml:4:1-4"
 
 
-def test_a_broken_option_in_the_configuration_has_its_line(tmp_path: Path) -> None:
-    compilation = compiled(tmp_path, STEP, {"rdc.toml": '# c\ntransitions = "up"\nother = 1\n[t]\na = 1\n'})
-    assert findings(compilation) == ["RD501 2:1", "RD501 3:1"]
-    assert compilation.program is None
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"), [("doc-url", "docs-url"), ("required_version", "required-version"), ("builds", "build")]
-)
-def test_a_misspelled_key_of_the_project_gets_a_suggestion(tmp_path: Path, written: str, meant: str) -> None:
-    found = compiled(tmp_path, STEP, {"rdc.toml": f'{written} = "x"\n'}).diagnostics[0]
-    assert found.message.endswith(f"there is no option `{written}`; did you mean `{meant}`?")
-
-
-def test_the_help_for_an_unknown_key_lists_the_keys_of_that_place(tmp_path: Path) -> None:
+def test_the_help_for_an_unknown_key_suggests_or_lists_keys(tmp_path: Path) -> None:
+    for written, meant in {"doc-url": "docs-url", "required_version": "required-version", "builds": "build"}.items():
+        found = compiled(tmp_path, STEP, {"rdc.toml": f'{written} = "x"\n'}).diagnostics[0]
+        assert found.message.endswith(f"there is no option `{written}`; did you mean `{meant}`?")
     found = compiled(tmp_path, STEP, {"rdc.toml": "other = 1\n"}).diagnostics[0]
     listed = "`required-version`, `build`, `check`, `docs-url`, `mcp`, `project`, `rule`; a target's options"
     assert listed in found.help
     (tmp_path / "rdc.toml").unlink()
-    found = compiled(tmp_path, document("rdc: {other: 1}")).diagnostics[0]
-    assert "docs-url" not in found.help
-
-
-def test_a_document_without_steps_keeps_its_tables(tmp_path: Path) -> None:
-    compilation = compiled(tmp_path, "---\nrdc: {t: {a: b}}\n---\n# Nothing\n")
-    assert findings(compilation) == ["RD101 1:1"]
-    assert compilation.tables["t"].values == {"a": "b"}
-
-
-def test_a_document_of_no_format_has_the_tables_of_its_project(tmp_path: Path) -> None:
-    compiled(tmp_path, STEP, {"rdc.toml": "[t]\n", "notes.txt": "hello\n"})
-    assert set(compile_file(str(tmp_path / "notes.txt")).tables) == {"t"}
+    assert "docs-url" not in compiled(tmp_path, document("rdc: {other: 1}")).diagnostics[0].help
 
 
 TOML = '''\
@@ -186,13 +174,5 @@ def test_keys_of_toml_are_found_by_the_look_of_their_lines() -> None:
         "j": 16,
         "j.g": 17,
     }
-
-
-def test_what_is_found_twice_in_toml_is_left_out() -> None:
-    text = 'a = """\nb = 1\n"""\nb = 2\n'
-    assert set(find_keys(Source.from_text("rdc.toml", text))) == {("a",)}
-
-
-def test_a_value_of_yaml_has_texts_for_names() -> None:
-    assert load_value("{on: {yes: no}, 1: 2}") == {"on": {"yes": False}, "1": 2}
-    assert load_value("") is None
+    twice = 'a = """\nb = 1\n"""\nb = 2\n'
+    assert set(find_keys(Source.from_text("rdc.toml", twice))) == {("a",)}, "what is found twice is left out"

@@ -46,53 +46,59 @@ DEPLOY = (
 )
 
 
+RETRIED = (
+    command("1. Deploy", "make", "PASS: CONTINUE", "FAIL: RETRY 2 STOP"),
+    command("2. Restore", "make", "FAIL: STOP"),
+)
+PARTS = (
+    "## 1. Build\n\n- PASS ALL: CONTINUE\n- FAIL ANY: GOTO 2\n\n",
+    command("### 1.1 Compile", "make", "FAIL: CONTINUE"),
+    command("### 1.2 Lint", "make lint", "FAIL: CONTINUE"),
+    command("2. Deploy", "make deploy"),
+)
+TWO = (command("1. A", "true", "FAIL: STOP"), command("2. B", "true"))
+
+
 @pytest.mark.parametrize(
-    ("sentence", "path", "event"),
+    ("parts", "sentence", "path", "event"),
     [
-        ("2 YES before 3", "1-", Event("3")),
-        ("1 PASS or 1 FAIL before 3", None, None),
-        ("1 PASS before 1", "", Event("1")),
-        ("1 PASS or 1 FAIL before 3, again after 3", "1- 3-", Event("3")),
-        ("1 PASS or 1 FAIL before 3, again after 3 PASS", None, None),
-        ("2 YES before COMPLETE", "1- 3+", COMPLETE),
-        ("no 3 after Rollback", "1- 3- 3- 3- Rollback+ 1-", Event("3")),
-        ("no 3 after Rollback until 1 PASS or 1 FAIL", None, None),
-        ("after 3 FAIL, always Rollback", "1- 3- 3+", COMPLETE),
-        ("after 1 FAIL, always 3", None, None),
-        ("always 3", "1+ 2-", STOP),
-        ("3 at most 3 times", "1- 3- 3- 3- Rollback+ 1-", Event("3")),
-        ("Rollback at most 12 times", " ".join(["1- 3- 3- 3- Rollback+"] * 12 + ["1- 3- 3- 3-"]), Event("Rollback")),
+        (DEPLOY, "2 YES before 3", "1-", Event("3")),
+        (DEPLOY, "1 PASS or 1 FAIL before 3", None, None),
+        (DEPLOY, "1 PASS before 1", "", Event("1")),
+        (DEPLOY, "1 PASS or 1 FAIL before 3, again after 3", "1- 3-", Event("3")),
+        (DEPLOY, "1 PASS or 1 FAIL before 3, again after 3 PASS", None, None),
+        (DEPLOY, "2 YES before COMPLETE", "1- 3+", COMPLETE),
+        (DEPLOY, "no 3 after Rollback", "1- 3- 3- 3- Rollback+ 1-", Event("3")),
+        (DEPLOY, "no 3 after Rollback until 1 PASS or 1 FAIL", None, None),
+        (DEPLOY, "after 3 FAIL, always Rollback", "1- 3- 3+", COMPLETE),
+        (DEPLOY, "after 1 FAIL, always 3", None, None),
+        (DEPLOY, "always 3", "1+ 2-", STOP),
+        (DEPLOY, "3 at most 3 times", "1- 3- 3- 3- Rollback+ 1-", Event("3")),
+        (
+            DEPLOY,
+            "Rollback at most 12 times",
+            " ".join(["1- 3- 3- 3- Rollback+"] * 12 + ["1- 3- 3- 3-"]),
+            Event("Rollback"),
+        ),
+        # The graph has a loop, so only the counters show that there are three attempts.
+        (RETRIED, "1 at most 3 times", None, None),
+        (RETRIED, "1 at most 2 times", "1- 1-", Event("1")),
+        (RETRIED, "after 1 FAIL, always 2", "1- 1- 1-", STOP),
+        # A step with substeps passes before the next one starts.
+        (PARTS, "1 PASS before 2", "1.1+ 1.2-", Event("2")),
+        (PARTS, "1 PASS or 1 FAIL before 2", None, None),
+        (PARTS, "1 FAIL or 1.2 PASS before 2", None, None),
+        (TWO, "1 PASS before 2", None, None),  # the jumps of an operator are no part of a proof
     ],
 )
-def test_verdicts_and_shortest_paths(sentence: str, path: str | None, event: Event | None, tmp_path: Path) -> None:
-    found = proof(tmp_path, sentence, *DEPLOY)
+def test_verdicts_and_shortest_paths(
+    parts: tuple[str, ...], sentence: str, path: str | None, event: Event | None, tmp_path: Path
+) -> None:
+    found = proof(tmp_path, sentence, *parts)
     assert found.status == (Status.HOLDS if path is None else Status.BROKEN)
     assert (steps(found), found.event) == (path or "", event)
-
-
-def test_retries_are_counted_exactly(tmp_path: Path) -> None:
-    """The graph has a loop, so only the counters show that there are three attempts."""
-    once = command("1. Deploy", "make", "PASS: COMPLETE", "FAIL: RETRY 2 STOP")
-    assert proof(tmp_path, "1 at most 3 times", once).status is Status.HOLDS
-    assert steps(proof(tmp_path, "1 at most 2 times", once)) == "1- 1-"
-
-
-def test_a_path_shows_attempts_that_the_search_forgot(tmp_path: Path) -> None:
-    once = command("1. Deploy", "make", "PASS: CONTINUE", "FAIL: RETRY 2 STOP")
-    found = proof(tmp_path, "after 1 FAIL, always 2", once, command("2. Restore", "make", "FAIL: STOP"))
-    assert [one.attempt for one in found.visits] == [1, 2, 3]
-
-
-def test_a_step_with_substeps_passes_before_the_next_one_starts(tmp_path: Path) -> None:
-    parts = (
-        "## 1. Build\n\n- PASS ALL: CONTINUE\n- FAIL ANY: GOTO 2\n\n",
-        command("### 1.1 Compile", "make", "FAIL: CONTINUE"),
-        command("### 1.2 Lint", "make lint", "FAIL: CONTINUE"),
-        command("2. Deploy", "make deploy"),
-    )
-    assert steps(proof(tmp_path, "1 PASS before 2", *parts)) == "1.1+ 1.2-"
-    assert proof(tmp_path, "1 PASS or 1 FAIL before 2", *parts).status is Status.HOLDS
-    assert proof(tmp_path, "1 FAIL or 1.2 PASS before 2", *parts).status is Status.HOLDS
+    if event == STOP and parts == RETRIED:
+        assert [one.attempt for one in found.visits] == [1, 2, 3], "which the search forgot"
 
 
 NESTED = "---\nrdc:\n  rules:\n    r: {rule}\n---\n\n" + "".join(
@@ -143,15 +149,12 @@ def step(name: str, passed: str, failed: str, task: Task | None = None, **more: 
     return Node(name, Text(), PLACE, task or Shell("sh", text("true")), edges, **more)  # type: ignore[arg-type]
 
 
-def test_a_limit_of_steps_is_an_end_instead_of_a_start() -> None:
+def test_limits_of_steps_and_of_waits_end_the_run() -> None:
     loop = program(step("1", "1", "2"), step("2", "END", "END"), limit=3)
     needed, often = Rule("r", "", (STOP,), opens=(Event("2"),)), Rule("r", "", (Event("1"),), most=3)
     broken, holds = prove(loop, [needed, often])
     assert (steps(broken), broken.event) == ("1+ 1+ 1+", STOP)
     assert holds.status is Status.HOLDS
-
-
-def test_a_step_that_expires_ends_the_run_unless_it_is_decided() -> None:
     rule = Rule("r", "", (STOP,), opens=(Event("2"),))
     for task, status in ((Ask("input", text("?")), Status.BROKEN), (Ask("yes_no", text("?")), Status.HOLDS)):
         asks = step("1", "2", "2", task, settings=Settings(expire=60))
@@ -159,28 +162,26 @@ def test_a_step_that_expires_ends_the_run_unless_it_is_decided() -> None:
         assert (found.status, found.visits) == (status, ())
 
 
-def test_a_path_starts_with_the_inputs_that_lead_there() -> None:
-    fast = Edge((SlotTest("mode", "==", "fast"),), (), "2")
-    first = Node("0", Text(), PLACE, Branch(), (fast, Edge((), (), "1")))
-    known = {"slots": (Slot("mode"),), "inputs": (Input("mode"),)}
-    made = program(first, step("1", "2", "STOP"), step("2", "END", "END"), **known)
-    (found,) = prove(made, [Rule("r", "", (Event("2"),), opens=(Event("1", "pass"),))])
-    assert (found.inputs, found.visits, found.event) == ((("mode", "fast"),), (), Event("2"))
-
-
-def test_strings_that_rdc_cannot_try_are_not_proven() -> None:
-    """No string that it knows of fits the pattern and differs from the one of the test."""
+@pytest.mark.parametrize(
+    ("mode", "status", "reason"),
+    [
+        (Input("mode"), Status.HOLDS, ""),
+        # No string that rdc knows of fits the pattern and differs from the one of the test.
+        (Input("mode", pattern="fast|fester"), Status.NOT_PROVEN, "tests distinguish more strings than rdc tries"),
+        (Input("mode", "choice", options=("fast", "slow")), Status.HOLDS, ""),
+    ],
+)
+def test_a_path_starts_with_the_inputs_that_lead_there(mode: Input, status: Status, reason: str) -> None:
     fast = Edge((SlotTest("mode", "==", "fast"),), (), "2")
     first = Node("0", Text(), PLACE, Branch(), (fast, Edge((), (), "1")))
     asks = Node("1", Text(), PLACE, Branch(), (replace(fast, target="3"), Edge((), (), "2")))
-    known = {"slots": (Slot("mode"),), "inputs": (Input("mode", pattern="fast|fester"),)}
+    known = {"slots": (Slot("mode"),), "inputs": (mode,)}
     made = program(first, asks, step("2", "END", "END"), step("3", "2", "2"), **known)
-    (found,) = prove(made, [Rule("r", "", (Event("3"),))])
-    assert (found.status, found.reason) == (Status.NOT_PROVEN, "tests distinguish more strings than rdc tries")
-    (found,) = prove(
-        replace(made, inputs=(Input("mode", "choice", options=("fast", "slow")),)), [Rule("r", "", (Event("3"),))]
-    )
-    assert found.status is Status.HOLDS
+    never, needed = Rule("r", "", (Event("3"),)), Rule("r", "", (Event("2"),), opens=(Event("1", "pass"),))
+    (found,) = prove(made, [never])
+    assert (found.status, found.reason) == (status, reason)
+    (found,) = prove(program(first, step("1", "2", "STOP"), step("2", "END", "END"), **known), [needed])
+    assert (found.inputs, found.visits, found.event) == ((("mode", "fast"),), (), Event("2"))
 
 
 def explored(folder: Path, number: int, patch: pytest.MonkeyPatch) -> int:
@@ -216,9 +217,3 @@ def test_too_many_states_are_not_proven(tmp_path: Path, monkeypatch: pytest.Monk
     found = proof(tmp_path, "1 at most 100 times", *often)
     assert (found.status, found.reason) == (Status.NOT_PROVEN, "rdc explored 50 states, and there are more")
     assert proof(tmp_path, "1 at most 20 times", *often).status is Status.BROKEN
-
-
-def test_the_operator_jumps_are_no_part_of_a_proof(tmp_path: Path) -> None:
-    assert proof(
-        tmp_path, "1 PASS before 2", command("1. A", "true", "FAIL: STOP"), command("2. B", "true")
-    ).status is (Status.HOLDS)

@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from compiler.driver import Compilation, compile_file
 from compiler.ir.rules import Event, Rule
 from compiler.ir.serialize import to_json
+from tests.support.runbooks import command, question
 
-LINT = """---
+LINT = (
+    """---
 rdc:
   rules:
     own: 1 PASS before COMPLETE
@@ -22,18 +24,12 @@ rdc:
   steps: {2: {labels: [last]}}
 ---
 
-## 1. Lint
-
-```bash
-true
-```
-
-## 2. Report
-
-```bash
-true
-```
 """
+    + command("1. Lint", "true")
+    + command("2. Report", "true")
+)
+
+
 DEPLOY = """---
 rdc:
   secrets: [KEY]
@@ -49,101 +45,48 @@ RULES
 
 ## 1. Prepare
 
-### 1.1 Fetch
+""" + "".join(
+    (
+        command("### 1.1 Fetch", "true"),
+        question("### 1.2 Ready?", "", "YES: CONTINUE", "NO: STOP"),
+        "## 2. Check\n\n- lint.runbook.md\n\n",
+        question("3. Is it time?", "", "YES: CONTINUE", "NO: STOP"),
+        command("4. Deploy now", "true", "PASS: COMPLETE", "FAIL: GOTO 5"),
+        command("5. Restore", "true", "PASS: STOP"),
+        command("6. Never", "true"),
+    )
+)
 
-```bash
-true
-```
 
-### 1.2 Ready?
-
-- YES: CONTINUE
-- NO: STOP
-
-## 2. Check
-
-- lint.runbook.md
-
-## 3. Is it time?
-
-- YES: CONTINUE
-- NO: STOP
-
-## 4. Deploy now
-
-```bash
-true
-```
-
-- PASS: COMPLETE
-- FAIL: GOTO 5
-
-## 5. Restore
-
-```bash
-true
-```
-
-- PASS: STOP
-
-## 6. Never
-
-```bash
-true
-```
-"""
 REVIEW = """name: review
 rdc:
   rules:
 RULES
 steps:
-  - name: implement
-    prompt: Do it
-    human: true
-    next: review
+  - {name: implement, prompt: Do it, human: true, next: review}
   - name: review
-    parallel:
-      - {agent: a, prompt: Look}
-      - {agent: b, prompt: Look}
-    conditions:
-      - {keyword: APPROVED, goto: finish}
-      - {keyword: REJECTED, goto: implement}
-  - name: finish
-    prompt: End
-    end: true
+    parallel: [{agent: a, prompt: Look}, {agent: b, prompt: Look}]
+    conditions: [{keyword: APPROVED, goto: finish}, {keyword: REJECTED, goto: implement}]
+  - {name: finish, prompt: End, end: true}
 """
+
+
 SPECIFICATION = """workflow: {module: m, workflow: w}
 rdc:
   rules:
 RULES
 step_specs:
-  - id: write
-    name: Write it
-    human_gate: required
-    outputs: ['{output_folder}/a.md']
-    validation: format
-  - id: publish
-    outputs: ['{output_folder}/b.md']
+  - {id: write, name: Write it, human_gate: required, outputs: ['{output_folder}/a.md'], validation: format}
+  - {id: publish, outputs: ['{output_folder}/b.md']}
 """
-PLAYBOOK = """---
-rdc:
-  rules:
-RULES
----
 
-# Look
 
-## STEP 1: Choose
+PLAYBOOK = (
+    "---\nrdc:\n  rules:\nRULES\n---\n\n# Look\n\n## STEP 1: Choose\n\nChoose one.\n\n@output(choice)\n"
+    '@elicit(select, "Which one?", "Left side", "right")\n\n## STEP 2: Go\n\nGo {{choice}}.\n'
+)
 
-Choose one.
 
-@output(choice)
-@elicit(select, "Which one?", "Left side", "right")
-
-## STEP 2: Go
-
-Go {{choice}}.
-"""
 DOCUMENTS = {
     "deploy.runbook.md": DEPLOY,
     "review.workflow.yaml": REVIEW,
@@ -177,11 +120,16 @@ def refused(folder: Path, name: str, sentence: str) -> str:
     return f"{one.message}; {one.help}"
 
 
+def of_runbook(folder: Path, options: str, *steps: str) -> Compilation:
+    """A runbook with other options and steps."""
+    (folder / "a.runbook.md").write_text(f"---\nrdc: {{{options}}}\n---\n\n{''.join(steps)}")
+    return compile_file(str(folder / "a.runbook.md"))
+
+
 def starts(*names: str) -> tuple[Event, ...]:
     return tuple(map(Event, names))
 
 
-TRUE = "```bash\ntrue\n```"
 RUNBOOK, WORKFLOW, SPEC, BOOK = DOCUMENTS
 GUARDED = {
     "4 at most 1 time": starts("4"),
@@ -209,16 +157,10 @@ def test_targets_select_the_starts_of_steps(sentence: str, tmp_path: Path) -> No
 
 
 def test_outcomes_are_those_of_the_document(tmp_path: Path) -> None:
-    rule = machine(
-        tmp_path, RUNBOOK, "3 yes or 1.2 No or 1 PASS or 2 fail or Restore pass before 4, again after 5 FAIL or 4"
-    )
-    assert rule.opens == (
-        Event("3", "pass"),
-        Event("1.2", "fail"),
-        Event("1", "pass"),
-        Event("2", "fail"),
-        Event("5", "pass"),
-    )
+    sentence = "3 yes or 1.2 No or 1 PASS or 2 fail or Restore pass before 4, again after 5 FAIL or 4"
+    rule = machine(tmp_path, RUNBOOK, sentence)
+    events = [(event.step, event.word) for event in rule.opens]
+    assert events == [("3", "pass"), ("1.2", "fail"), ("1", "pass"), ("2", "fail"), ("5", "pass")]
     assert rule.closes == (Event("5", "fail"), Event("4"))
     rule = machine(tmp_path, WORKFLOW, "review approved or review rejected or review NONE before finish")
     assert [event.word for event in rule.opens] == ["APPROVED", "REJECTED", "none"]
@@ -250,6 +192,11 @@ def test_a_step_of_a_specification_is_its_stages_without_its_gates(tmp_path: Pat
     assert machine(tmp_path, SPEC, "write/validation PASS before publish").opens == (Event("write/validation", "pass"),)
     rule = machine(tmp_path, SPEC, "any gate approved by a person before write")
     assert (len(rule.opens), rule.persons) == (1, (rule.opens[0].step,))
+    found = compiled(tmp_path, SPEC, "after write PASS, always publish", "no publish after write FAIL until write PASS")
+    assert [result.proof.status for result in found.rules] == ["holds", "holds"], "it passes with its last stage"
+    found = compiled(tmp_path, SPEC, "after write FAIL, always publish")
+    assert [result.proof.status for result in found.rules] == ["broken"]
+    assert (found.program, bool(found.despite_rules)) == (None, True)
 
 
 def test_rules_of_a_nested_runbook_are_about_its_inclusion(tmp_path: Path) -> None:
@@ -296,82 +243,55 @@ def test_a_rule_that_selects_nothing_is_an_error(sentence: str, tmp_path: Path) 
 def test_an_entry_of_a_parallel_step_cannot_be_named(tmp_path: Path) -> None:
     problem = "`review_1` is an entry of step review, which counts as one step; write `review`"
     assert problem in refused(tmp_path, WORKFLOW, "review_1 APPROVED before finish")
-    assert "left of `before`, a step needs an outcome; write `review APPROVED before finish`" in refused(
-        tmp_path, WORKFLOW, "review before finish"
-    )
+    problem = "left of `before`, a step needs an outcome; write `review APPROVED before finish`"
+    assert problem in refused(tmp_path, WORKFLOW, "review before finish")
 
 
 def test_a_title_of_two_steps_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "a.runbook.md").write_text(
-        f"---\nrdc: {{rules: {{r0: Go at most 1 time}}}}\n---\n\n## 1. Go\n\n{TRUE}\n\n## 2. Go\n\n{TRUE}\n"
-    )
-    (found,) = compile_file(str(tmp_path / "a.runbook.md")).diagnostics
+    twice = command("1. Go", "true"), command("2. Go", "true")
+    (found,) = of_runbook(tmp_path, "rules: {r0: Go at most 1 time}", *twice).diagnostics
     assert (found.code, found.help) == ("RD423", "use an id: 1, 2")
     assert "2 steps have the title `Go`" in found.message
 
 
-@pytest.mark.parametrize("steps", ["", "\n  steps: {4: {timeout: 1m}}"])
-def test_without_settings_all_steps_get_the_secrets(steps: str, tmp_path: Path) -> None:
-    text = f"---\nrdc:\n  secrets: [KEY]\n  rules: {{r0: any step with secret KEY at most 1 time}}{steps}\n---\n\n"
-    text += (
-        f"## 1. Ask?\n\n- YES: CONTINUE\n- NO: STOP\n\n## 2. Go\n\n{TRUE}\n\n## 3. Go\n\n{TRUE}\n\n## 4. Go\n\n{TRUE}\n"
-    )
-    (tmp_path / "a.runbook.md").write_text(text)
-    (result,) = compile_file(str(tmp_path / "a.runbook.md")).rules
+ASKED = question("1. Ask?", "", "YES: CONTINUE", "NO: STOP")
+OF_SECRET = "secrets: [KEY], rules: {r0: any step with secret KEY at most 1 time}"
+OF_LABEL = "rules: {r0: any step labeled x at most 9 times}, steps: {'*': {labels: [x]}}"
+
+
+@pytest.mark.parametrize("options", [OF_SECRET, f"{OF_SECRET}, steps: {{4: {{timeout: 1m}}}}", OF_LABEL])
+def test_all_steps_with_a_label_or_a_secret(options: str, tmp_path: Path) -> None:
+    """Without settings of their own, all steps with a command get the secrets."""
+    steps = (command(f"{number}. Go", "true") for number in (2, 3, 4))
+    (result,) = of_runbook(tmp_path, options, ASKED, *steps).rules
     assert result.rule
-    assert result.rule.guards == starts("2", "3", "4")
+    assert result.rule.guards == starts(*(["1"] if options == OF_LABEL else []), "2", "3", "4")
 
 
 def test_the_secrets_of_the_agents_command_are_those_of_the_steps_that_call_it(tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").write_text(
-        '[github]\nagents.b = {run = "b", secrets = ["B"]}\nagent = {run = "a", secrets = ["A"]}\n'
-        '[[rule]]\nname = "b"\nrule = "any step with secret B at most 9 times"\n'
-        '[[rule]]\nname = "a"\nrule = "any step with secret A at most 9 times"\n'
-    )
+    shared = "".join(f'[[rule]]\nname = "{one}"\nrule = "any step with secret {one} at most 9 times"\n' for one in "BA")
+    agents = 'agents.b = {run = "b", secrets = ["B"]}\nagent = {run = "a", secrets = ["A"]}\n'
+    (tmp_path / "rdc.toml").write_text(f"[github]\n{agents}{shared}")
     (tmp_path / WORKFLOW).write_text(REVIEW.replace("  rules:\nRULES\n", "  logs: true\n"))
-    b, a = compile_file(str(tmp_path / WORKFLOW)).rules
-    assert a.rule
-    assert b.rule
-    assert b.rule.guards == starts("review")
-    assert a.rule.guards == starts("implement", "review", "finish")
-
-
-def test_a_step_of_a_specification_passes_with_its_last_stage(tmp_path: Path) -> None:
-    found = compiled(tmp_path, SPEC, "after write PASS, always publish", "no publish after write FAIL until write PASS")
-    assert [result.proof.status for result in found.rules] == ["holds", "holds"]
-    found = compiled(tmp_path, SPEC, "after write FAIL, always publish")
-    assert [result.proof.status for result in found.rules] == ["broken"]
-    assert found.program is None
-    assert found.despite_rules
+    guards = [result.rule and result.rule.guards for result in compile_file(str(tmp_path / WORKFLOW)).rules]
+    assert guards == [starts("review"), starts("implement", "review", "finish")]
 
 
 def test_a_program_in_json_has_its_rules_once(tmp_path: Path) -> None:
-    found = compiled(tmp_path, RUNBOOK, "always 4", "3 YES before 4")
-    kept = sorted(
-        (result.rule for result in found.rules if result.rule and result.declared.name in ("r1", "own")),
-        key=attrgetter("name"),
-    )
+    found, path = compiled(tmp_path, RUNBOOK, "always 4", "3 YES before 4"), tmp_path / "a.program.json"
+    made = (result.rule for result in found.rules if result.rule and result.declared.name in ("r1", "own"))
+    kept = sorted(made, key=attrgetter("name"))
     assert found.despite_rules
-    (tmp_path / "a.program.json").write_text(to_json(replace(found.despite_rules, rules=tuple(kept))))
-    again = compile_file(str(tmp_path / "a.program.json"))
+    path.write_text(to_json(replace(found.despite_rules, rules=tuple(kept))))
+    again = compile_file(str(path))
     assert [result.rule for result in again.rules] == kept
     assert again.program
     shared = '[[rule]]\nname = "r1"\nrule = "3 YES before 4"\n'
     (tmp_path / "rdc.toml").write_text(shared)
     forged = replace(kept[1], guards=(Event("6"),))
-    (tmp_path / "a.program.json").write_text(to_json(replace(again.program, rules=(forged,))))
-    assert [result.rule for result in compile_file(str(tmp_path / "a.program.json")).rules] == [kept[1]]
+    path.write_text(to_json(replace(again.program, rules=(forged,))))
+    assert [result.rule for result in compile_file(str(path)).rules] == [kept[1]]
     (tmp_path / "rdc.toml").write_text(shared.replace("before 4", "before 5"))
-    again = compile_file(str(tmp_path / "a.program.json"))
+    again = compile_file(str(path))
     assert again.program is None
     assert "the project already has a rule `r1`" in again.diagnostics[0].message
-
-
-def test_all_steps_can_have_a_label(tmp_path: Path) -> None:
-    rule = "any step labeled x at most 9 times"
-    text = f'---\nrdc: {{rules: {{r0: {rule}}}, steps: {{"*": {{labels: [x]}}}}}}\n---\n\n'
-    text += f"## 1. A\n\n{TRUE}\n\n## 2. B\n\n{TRUE}\n"
-    (tmp_path / "a.runbook.md").write_text(text)
-    (result,) = compile_file(str(tmp_path / "a.runbook.md")).rules
-    assert result.rule
-    assert result.rule.guards == starts("1", "2")

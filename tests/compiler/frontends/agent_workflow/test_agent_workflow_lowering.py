@@ -32,11 +32,7 @@ steps:
     parallel: [{agent: a, prompt: "Secure?"}, {agent: b, prompt: "Good?"}]
     check: all
     conditions: [{keyword: APPROVED, goto: finish}, {keyword: REJECTED, goto: code}]
-  - name: finish
-    human: true
-    prompt: Finish.
-    end: true
-    conditions: [{keyword: AGAIN, goto: finish}]
+  - {name: finish, human: true, prompt: Finish., end: true, conditions: [{keyword: AGAIN, goto: finish}]}
 """
 
 
@@ -74,19 +70,14 @@ def last(words: str) -> str:
             "Say: A or Say: B",  # a line with only A would not match
         ),
         ("{prompt: x, conditions: [{keyword: A, goto: a}, {keyword: B, goto: a}, {keyword: C, goto: a}]}", "A, B or C"),
+        ("{prompt: Or TASK_DONE.}", None),
+        ("{prompt: x, report: {name: r, format: f, validation: .+}}", None),
     ],
 )
-def test_a_prompt_asks_for_a_verdict(tmp_path: Path, step: str, words: str) -> None:
+def test_a_prompt_asks_for_a_verdict(tmp_path: Path, step: str, words: str | None) -> None:
     machine, state = start(tmp_path, f"name: x\nsteps:\n- {step.replace('{', '{name: a, end: true, ', 1)}\n")
-    assert prompt(machine, state).endswith(last(words))
-
-
-@pytest.mark.parametrize(
-    "step", ["{prompt: Or TASK_DONE.}", "{prompt: x, report: {name: r, format: f, validation: .+}}"]
-)
-def test_a_prompt_without_candidates_asks_for_none(tmp_path: Path, step: str) -> None:
-    machine, state = start(tmp_path, f"name: x\nsteps:\n- {step.replace('{', '{name: a, end: true, ', 1)}\n")
-    assert "End your answer" not in prompt(machine, state)
+    asked = prompt(machine, state)
+    assert asked.endswith(last(words)) if words else "End your answer" not in asked
 
 
 def test_what_an_agent_is_told(tmp_path: Path) -> None:
@@ -156,36 +147,31 @@ def test_ends_say_why(tmp_path: Path, answers: tuple[str | tuple[str, str | None
     assert end(machine, state) == message
 
 
-def test_gates(tmp_path: Path) -> None:
+def test_gates_limits_and_names_of_ends(tmp_path: Path) -> None:
     machine, state = start(tmp_path, LOOP.replace("agent: planner", "agent: planner\n    human: true"))
     gate = machine.nodes[state.node].task
-    assert state.node == "plan/human"
     assert isinstance(gate, Gate)
-    assert "plan" in str(gate.reason)
+    assert (state.node, "plan" in str(gate.reason)) == ("plan/human", True)
     assert end(machine, replied(machine, state, "rejected")) == "stop step plan was rejected"
     assert machine.jump(state, "plan").node == "plan/human"  # an operator goes through the gate, too
     assert machine.jump(state, "code").node == "code"
-
-
-def test_the_limit_counts_steps_and_no_gates(tmp_path: Path) -> None:
     text = "name: a\nrdc: {max-steps: 2}\nsteps: [{name: one, human: true, prompt: x, next: one}]\n"
     machine, state = start(tmp_path, text)
     for _ in range(2):
         state = answered(machine, replied(machine, state, "approved"), "x")
     state = replied(machine, state, "approved")
-    assert end(machine, state) == "stop one: the limit of 2 steps was reached"
+    assert end(machine, state) == "stop one: the limit of 2 steps was reached", "it counts no gates"
+    text = "name: a\nsteps: [{name: COMPLETE, prompt: x, next: STOP}, {name: STOP, prompt: x, end: true}]\n"
+    machine, state = start(tmp_path, text)
+    assert end(machine, answered(machine, answered(machine, state, "x"), "x")) == "complete"
 
 
 def test_reports_agents_and_names(tmp_path: Path) -> None:
     program = program_of(compiled(tmp_path, LOOP))
     nodes = program.index()
     tasks = {name: nodes[name].task for name in ("plan", "code", "review", "finish")}
-    assert {name: task.report for name, task in tasks.items() if isinstance(task, Agent | Parallel)} == {
-        "plan": "the-plan",
-        "code": "code",
-        "review": "review",
-        "finish": "finish",
-    }
+    reports = {name: task.report for name, task in tasks.items() if isinstance(task, Agent | Parallel)}
+    assert reports == {"plan": "the-plan", **{name: name for name in ("code", "review", "finish")}}
     assert isinstance(tasks["plan"], Agent)
     assert isinstance(tasks["code"], Agent)
     assert (tasks["plan"].agent, tasks["code"].agent) == ("planner", "")
@@ -193,9 +179,3 @@ def test_reports_agents_and_names(tmp_path: Path) -> None:
     assert [(item.name, item.type, item.required, item.default) for item in program.inputs] == [
         ("task", "text", False, "Make a change.")
     ]
-
-
-def test_a_step_may_have_the_name_of_the_end(tmp_path: Path) -> None:
-    text = "name: a\nsteps: [{name: COMPLETE, prompt: x, next: STOP}, {name: STOP, prompt: x, end: true}]\n"
-    machine, state = start(tmp_path, text)
-    assert end(machine, answered(machine, answered(machine, state, "x"), "x")) == "complete"

@@ -127,28 +127,27 @@ type: json
 """
 
 
-def test_the_normal_form() -> None:
-    assert normal(MESSY) == TIDY
-    assert normal(TIDY) == TIDY
+DIRECTIVES = "@elicit(odd,  'x')\n@elicit(select, \"a\", b)\n\n@tool( , x)\n@x( y )\n"
+ODD = f"# A\n\n## INPUTS\n\n- `a` ( )\n\n## STEP 1: B\n\n{DIRECTIVES}"
 
 
-def test_lines_end_as_most_do() -> None:
-    assert normal(MESSY.replace("\n", "\r\n")) == TIDY.replace("\n", "\r\n")
-
-
-def test_what_stays_as_it_is() -> None:
-    directives = "@elicit(odd,  'x')\n@elicit(select, \"a\", b)\n\n@tool( , x)\n@x( y )\n"
-    odd = f"# A\n\n## INPUTS\n\n- `a` ( )\n\n## STEP 1: B\n\n{directives}"
-    assert normal(odd) == odd
-
-
-def test_text_below_branches_keeps_its_blank_lines() -> None:
-    text = '# A\n\n## STEP 1: B\n\na\n\n\n```if x == ""```\nb\n```endif```\nc\n'
-    assert normal(text) == '# A\n\n## STEP 1: B\n\na\n\n\n```if x == ""```\n\nb\n\n```endif```\nc\n'
-
-
-def test_a_rule_on_top_does_not_become_a_frontmatter() -> None:
-    assert normal("\n\n---\na: b\n---\n# A\n## STEP 1: B\n").startswith("\n---\na: b\n---\n\n# A\n")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (MESSY, TIDY),
+        (TIDY, TIDY),
+        (MESSY.replace("\n", "\r\n"), TIDY.replace("\n", "\r\n")),
+        (ODD, ODD),
+        (
+            '# A\n\n## STEP 1: B\n\na\n\n\n```if x == ""```\nb\n```endif```\nc\n',
+            '# A\n\n## STEP 1: B\n\na\n\n\n```if x == ""```\n\nb\n\n```endif```\nc\n',
+        ),
+        ("\n\n---\na: b\n---\n# A\n## STEP 1: B\n", "\n---\na: b\n---\n\n# A\n\n## STEP 1: B\n"),  # no frontmatter
+    ],
+    ids=["messy", "tidy", "line ends", "odd", "below branches", "rule"],
+)
+def test_the_normal_form(text: str, expected: str) -> None:
+    assert normal(text) == expected
 
 
 BRANCHED = '```if x == ""```\n### STEP {0}{1}: S\n### STEP {0}{2}: S\n```else```\n### STEP {0}{3}: S\n```endif```\n'
@@ -162,41 +161,26 @@ def test_steps_and_sub_steps_are_numbered() -> None:
     assert result.renumbered == (("2", "1"), ("7c", "2a"), ("7c", "2b"), ("7a", "2c"), ("9", "3"))
 
 
-@pytest.mark.parametrize(
-    "named",
-    [
-        "{{__elicit_step_2}}\n",
-        "---\nscenarios: {a: {result: COMPLETE}}\n---\n",
-        '---\nrdc: {steps: {"2": {timeout: 5s}}}\n---\n',
-    ],
-)
-def test_numbers_stay_where_something_may_refer_to_them(named: str) -> None:
-    text = "# A\n## STEP 2: B\nx\n"
-    result = formatted(named + text if named.startswith("---") else text + named)
-    assert "## STEP 2: B\n" in (result.text or "")
-    assert result.renumbered == ()
-
-
-def test_numbers_stay_where_scenarios_stand_beside(tmp_path: Path) -> None:
+def test_numbers_stay_where_something_may_refer_to_them(tmp_path: Path) -> None:
     text = "# A\n\n## STEP 2: B\n\nx\n"
+    for named in ("scenarios: {a: {result: COMPLETE}}", 'rdc: {steps: {"2": {timeout: 5s}}}'):
+        written = f"---\n{named}\n---\n\n{text}"
+        assert formatted(written) == Formatted(written)
+    written = f"{text}{{{{__elicit_step_2}}}}\n"
+    assert formatted(written) == Formatted(written)
     assert formatted(text, str(tmp_path)).renumbered == (("2", "1"),)
     (tmp_path / "a.scenarios.yaml").write_text("b: {result: COMPLETE}\n")
-    assert formatted(text, str(tmp_path)).text == text
+    assert formatted(text, str(tmp_path)) == Formatted(text)
 
 
-def test_a_playbook_with_errors_is_left_alone() -> None:
+def test_what_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     result = formatted('# A\n## STEP 2: B\n```if a == "b"```\n')
     assert (result.text, result.defect) == (None, "")
     assert [finding(item) for item in result.diagnostics] == ["RD707 3:1"]
-
-
-def test_a_normal_form_that_means_something_else_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formatting, "joined", lambda *_: ["# A", "", "## STEP 1: B", "", "Something else"])
     result = formatted("# A\n\n## STEP 1: B\n\nx\n")
-    assert (result.text, result.defect) == (None, formatting.DEFECT)
+    assert (result.text, result.defect) == (None, formatting.DEFECT), "the normal form means something else"
 
-
-# --- Time ------------------------------------------------------------------------------------------------------------
 
 ONE = "# A\n## STEP 1: One\nDo it.\n"
 LINES = {

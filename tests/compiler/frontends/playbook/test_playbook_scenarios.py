@@ -10,25 +10,14 @@ import pytest
 from compiler.driver import Compilation, compile_file
 from rdc.testing.tester import try_scenarios
 
-BODY = """
-# A
-## INPUTS
-- `topic` (string): what about
-- `size` (number: 3): how long
-## STEP 1: Get it
-@tool(conn, find, {"q": "{{topic}}"})
-@output(facts)
-## STEP 2: Ask
-@elicit(select, "How?", "short", "long {{topic}}")
-@output(how)
-## STEP 3: Write
-@prompt(library:style)
+BODY = (
+    "\n# A\n## INPUTS\n- `topic` (string): what about\n- `size` (number: 3): how long\n"
+    '## STEP 1: Get it\n@tool(conn, find, {"q": "{{topic}}"})\n@output(facts)\n'
+    '## STEP 2: Ask\n@elicit(select, "How?", "short", "long {{topic}}")\n@output(how)\n'
+    '## STEP 3: Write\n@prompt(library:style)\n\nWrite {{facts}}.\n@output(text, extract:"text")\n'
+    '## STEP 4: Approve\n@elicit(confirm, "Good?")\n'
+)
 
-Write {{facts}}.
-@output(text, extract:"text")
-## STEP 4: Approve
-@elicit(confirm, "Good?")
-"""
 
 GOOD = """
 a:
@@ -60,12 +49,6 @@ def with_(old: str, new: str) -> str:
     return GOOD.replace(old, new)
 
 
-def test_a_scenario_plays_agents_tools_and_people(tmp_path: Path) -> None:
-    found = compiled(tmp_path, GOOD)
-    assert found.diagnostics == ()
-    assert tried(found) == [("passed", "")]
-
-
 def test_scenarios_may_stand_in_a_file_beside(tmp_path: Path) -> None:
     found = compiled(tmp_path, "", GOOD)
     assert tried(found) == [("passed", "")]
@@ -73,16 +56,25 @@ def test_scenarios_may_stand_in_a_file_beside(tmp_path: Path) -> None:
     assert len(compiled(tmp_path, GOOD, GOOD.replace("a:", "b:")).scenarios) == 2
 
 
+AGENTS = '3: [\'{"text": "Cats purr."}\']'
+BY_STEP = with_('answers: ["2 long cats", "yes"]', 'answers: {2: short, 4: ["no"]}')
+FAILING = (('1: "they purr"', '1: {fail: "no server"}'), (AGENTS, '3: {fail: "no answer"}'), (AGENTS, '3: "  "'))
+
+
 @pytest.mark.parametrize(
-    ("changed", "problem"),
+    ("text", "problem"),
     [
+        (GOOD, ""),
+        (with_(", 3/prompt: kindly", ""), ""),
+        (BY_STEP.replace("how: long cats, 4: yes", "how: short, 4: no"), ""),
+        *((with_(*change).replace("COMPLETE", "STOP").split("  outputs:")[0], "") for change in FAILING),
         (with_("COMPLETE", "STOP"), "it should end with STOP"),
         (
             with_("text: Cats purr., how", "text: Dogs bark., how"),
             "the output `text` is “Cats purr.”; expected “Dogs bark.”",
         ),
         (
-            with_('"yes"]', '"yes"]').replace('\'{"text"', '\'{"test"', 1),
+            GOOD.replace('\'{"text"', '\'{"test"', 1),
             'the output `text` is “{"test": "Cats purr."}”; expected “Cats purr.”',
         ),
         (
@@ -90,29 +82,14 @@ def test_scenarios_may_stand_in_a_file_beside(tmp_path: Path) -> None:
             "`long dogs` is not an outcome of step 2; use one of short, long {{topic}}",
         ),
         (with_(', "yes"', ""), "the run waits at step 4, but the scenario has no answer left"),
-        (with_('3: [\'{"text": "Cats purr."}\']', ""), "step 3 calls its agent, but the scenario has no answer for it"),
+        (with_(AGENTS, ""), "step 3 calls its agent, but the scenario has no answer for it"),
         (with_('1: "they purr", ', ""), "step 1 calls the tool conn.find, but the scenario has no answer for it"),
     ],
 )
-def test_what_goes_wrong_in_a_run(changed: str, problem: str, tmp_path: Path) -> None:
-    assert tried(compiled(tmp_path, changed)) == [("failed", problem)]
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('1: "they purr"', '1: {fail: "no server"}'),
-        ('3: [\'{"text": "Cats purr."}\']', '3: {fail: "no answer"}'),
-        ('3: [\'{"text": "Cats purr."}\']', '3: "  "'),
-    ],
-)
-def test_a_call_that_fails_stops_the_run(old: str, new: str, tmp_path: Path) -> None:
-    text = with_(old, new).replace("result: COMPLETE", "result: STOP")
-    assert tried(compiled(tmp_path, text.split("  outputs:")[0])) == [("passed", "")]
-
-
-def test_a_prompt_that_nobody_has_is_left_out(tmp_path: Path) -> None:
-    assert tried(compiled(tmp_path, with_(", 3/prompt: kindly", ""))) == [("passed", "")]
+def test_runs_of_scenarios(text: str, problem: str, tmp_path: Path) -> None:
+    found = compiled(tmp_path, text)
+    assert found.diagnostics == ()
+    assert tried(found) == [("failed" if problem else "passed", problem)]
 
 
 UNCLEAR = {
@@ -157,10 +134,15 @@ def test_errors_of_form_are_errors(problem: str, tmp_path: Path) -> None:
     assert problem in found.diagnostics[0].message
 
 
-@pytest.mark.parametrize("beside", ["a: b: c", "- a", "a: [", "x\0y"])
-def test_a_file_that_is_no_yaml_is_an_error(beside: str, tmp_path: Path) -> None:
-    found = compiled(tmp_path, "", beside)
-    assert [item.code for item in found.diagnostics] == ["RD743"]
+@pytest.mark.parametrize("beside", ["a: b: c", "- a", "a: [", "x\0y", "LINK"])
+def test_a_file_beside_that_cannot_be_used_is_an_error(beside: str, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    if beside == "LINK":
+        (tmp_path / "b.yaml").write_text(GOOD)
+        (project / "a.scenarios.yaml").symlink_to(tmp_path / "b.yaml")
+    (found,) = compiled(project, "", beside.replace("LINK", "")).diagnostics
+    assert (found.code, "through a link" in found.message) == ("RD743", beside == "LINK")
 
 
 def test_keys_that_stand_twice_in_the_file_beside_are_errors(tmp_path: Path) -> None:
@@ -170,20 +152,3 @@ def test_keys_that_stand_twice_in_the_file_beside_are_errors(tmp_path: Path) -> 
         "duplicate key `a`; only the last one would count",
         "duplicate key `result` in `a`; only the last one would count",
     ]
-
-
-def test_scenarios_that_lead_elsewhere_are_not_read(tmp_path: Path) -> None:
-    (tmp_path / "b.yaml").write_text(GOOD)
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / "a.scenarios.yaml").symlink_to(tmp_path / "b.yaml")
-    found = compiled(project, "")
-    assert [item.code for item in found.diagnostics] == ["RD743"]
-    assert "through a link" in found.diagnostics[0].message
-
-
-def test_a_list_of_replies_may_name_the_step_or_not(tmp_path: Path) -> None:
-    other = with_('answers: ["2 long cats", "yes"]', 'answers: {2: short, 4: ["no"]}').replace(
-        "how: long cats, 4: yes", "how: short, 4: no"
-    )
-    assert tried(compiled(tmp_path, other)) == [("passed", "")]

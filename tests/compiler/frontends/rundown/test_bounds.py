@@ -34,12 +34,6 @@ def test_aliases_of_aliases_are_counted(key: str, tmp_path: Path) -> None:
     assert f"{LARGEST_VALUE:,}" in compilation.diagnostics[0].message
 
 
-def test_merged_mappings_are_counted(tmp_path: Path) -> None:
-    merges = (f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 20))
-    text = "\n".join(["---", "a0: &a0 {x: 1}", *merges, "---", "", LEAF])
-    assert findings(compiled(tmp_path, text)) == ["RD010 2:1"]
-
-
 def test_an_alias_may_be_used_often() -> None:
     assert load_value("[&a [x, y], " + ", ".join(["*a"] * 1000) + "]") == [["x", "y"]] * 1001
 
@@ -51,29 +45,26 @@ def test_a_number_in_yaml_has_its_length(digits: str) -> None:
         load_value(digits + digits[-3:])
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"a = {'[' * 5000}{']' * 5000}",
-        f"a = {'{a=' * 5000}1{'}' * 5000}",
-        f"a = {'9' * 5000}",
-        f"transitions = 0x{'f' * 5000}",
-        "[[github.setup]]\nenv = {A = 18446744073709551616}",
-    ],
-)
-def test_values_of_a_configuration_have_a_depth_and_a_size(text: str, tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").write_text(text, encoding="utf-8")
-    assert findings(compiled(tmp_path, LEAF)) == ["RD501"]
+MERGES = [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 20)]
+LONG = "a/" * 500_000 + "b.runbook.md"
+DOUBLES = {f"{n}.runbook.md": "## 1. Twice\n\n" + f"- {n + 1}.runbook.md\n" * 2 for n in range(60)}
+TOO_LARGE: list[tuple[str, dict[str, str], list[str]]] = [
+    ("\n".join(["---", "a0: &a0 {x: 1}", *MERGES, "---", "", LEAF]), {}, ["RD010 2:1"]),
+    (f"## 1. A\n\n- {LONG}\n", {}, ["RD001 3:3"]),
+    ("## 1. A\n\n- 0.runbook.md\n", DOUBLES | {"60.runbook.md": LEAF}, ["RD304 1:4"]),
+    # values of a configuration
+    (LEAF, {"rdc.toml": f"a = {'[' * 5000}{']' * 5000}"}, ["RD501"]),
+    (LEAF, {"rdc.toml": f"a = {'{a=' * 5000}1{'}' * 5000}"}, ["RD501"]),
+    (LEAF, {"rdc.toml": f"a = {'9' * 5000}"}, ["RD501"]),
+    (LEAF, {"rdc.toml": f"transitions = 0x{'f' * 5000}"}, ["RD501"]),
+    (LEAF, {"rdc.toml": "[[github.setup]]\nenv = {A = 18446744073709551616}"}, ["RD501"]),
+    (LEAF, {"rdc.toml": "[github.env]\nA = 9223372036854775807\n"}, []),  # has 64 bits
+]
 
 
-def test_numbers_of_a_configuration_may_have_64_bits(tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").write_text("[github.env]\nA = 9223372036854775807\n", encoding="utf-8")
-    assert findings(compiled(tmp_path, LEAF)) == []
-
-
-def test_a_path_has_its_length(tmp_path: Path) -> None:
-    path = "a/" * 500_000 + "b.runbook.md"
-    assert findings(compiled(tmp_path, f"## 1. A\n\n- {path}\n")) == ["RD001 3:3"]
+@pytest.mark.parametrize(("text", "files", "expected"), TOO_LARGE, ids=range(len(TOO_LARGE)))
+def test_values_that_are_too_large(tmp_path: Path, text: str, files: dict[str, str], expected: list[str]) -> None:
+    assert findings(compiled(tmp_path, text, files)) == expected
 
 
 @pytest.mark.parametrize(
@@ -93,13 +84,6 @@ def test_a_document_may_have_8_mib(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     text = LEAF + "a" * ((8 << 10) - len(LEAF))
     assert "RD004" not in findings(compiled(tmp_path, text))
     assert findings(compiled(tmp_path, text + "a")) == ["RD004"]
-
-
-def test_inclusion_that_doubles_is_counted(tmp_path: Path) -> None:
-    files = {f"{n}.runbook.md": "## 1. Twice\n\n" + f"- {n + 1}.runbook.md\n" * 2 for n in range(300)}
-    assert findings(compiled(tmp_path, "## 1. A\n\n- 0.runbook.md\n", files | {"300.runbook.md": LEAF})) == [
-        "RD304 1:4"
-    ]
 
 
 @pytest.mark.parametrize("rest", ['"' + '\\"' * 200_000, '"' * 200_000, '"a" ' * 100_000])

@@ -7,19 +7,15 @@ from pathlib import Path
 import pytest
 
 from backends.registry import BACKENDS, load
-from compiler.frontends.common.interface import Job
 from compiler.frontends.rundown.drafts import is_possible
-from compiler.frontends.rundown.format.document import format_document
 from compiler.ir.paths import Path as Run
 from compiler.ir.paths import Visit
 from compiler.ir.program import Jump, Program, Settings
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Shell
 from compiler.ir.texts import text
-from compiler.project.project import Project
 from compiler.rules.model import Status
 from compiler.scenarios.mock import mock
-from compiler.text.source import Source
 from tests.compiler.frontends.rundown.declaring import document, program_of
 from tests.support.documents import compiled
 from tests.support.runbooks import command, question
@@ -44,10 +40,29 @@ def path(program: Program, *words: str) -> list[str]:
 
 
 def test_an_agent_gets_the_title_and_the_text_and_the_command_checks(tmp_path: Path) -> None:
-    nodes = program_of(tmp_path, BY_AGENT, BODY).index()
+    program = program_of(tmp_path, BY_AGENT, BODY)
+    nodes = program.index()
     assert nodes["2/do"].task == Agent("", text("Fix the tests\n\nChange only `src`."))
     assert nodes["2"].task == Shell("bash", text("make test"))
     assert [str(nodes[name].title) for name in ("2/do", "2")] == ["Fix the tests", "Fix the tests"]
+    for target in BACKENDS:
+        assert load(target).emit(program, {"agent": "cat"} if target == "github" else {}).text, target
+    end = Machine(program).start()
+    paths = {word: Run((Visit("2/do", 1, (), Outcome(word), ()),), end) for word in ("pass", "fail")}
+    assert {word: is_possible(program, one) for word, one in paths.items()} == {"pass": True, "fail": False}, "drafts"
+
+
+def test_inputs_are_filled_in_and_the_retry_waits_before_the_agent(tmp_path: Path) -> None:
+    settings = "{by: agent, retry-delay: 5s, retry-backoff: 2, timeout: 1m, env: {A: b}}"
+    options = f"inputs: {{version: {{default: '1.2'}}}}\nsteps: {{'2': {settings}}}"
+    program = program_of(tmp_path, options, BODY.replace("Change only", "For {{version}}, change only"))
+    nodes, machine = program.index(), Machine(program)
+    task = nodes["2/do"].task
+    assert isinstance(task, Agent)
+    state = machine.advance(machine.start(), Outcome("pass")).state
+    assert machine.prompt(state, task) == "Fix the tests\n\nFor 1.2, change only `src`."
+    assert (nodes["2/do"].settings, nodes["2/do"].constants) == (Settings(None, 5, 2), ())
+    assert (nodes["2"].settings, [one.name for one in nodes["2"].constants]) == (Settings(60), ["A"])
 
 
 @pytest.mark.parametrize(
@@ -70,21 +85,11 @@ def test_a_transition_and_an_operator_lead_to_the_agent(tmp_path: Path) -> None:
     machine = Machine(program)
     assert program.jumps == (Jump("2", "2/do"),)
     assert machine.jump(machine.start(), "2").node == "2/do"
-
-
-def test_an_operator_enters_a_substep_at_its_agent_with_the_same_effects(tmp_path: Path) -> None:
     body = "## 1. All\n\n- FAIL: RETRY 1 STOP\n\n" + command("### 1.1 Fix", "true") + command("### 1.2 Look", "true")
     program = program_of(tmp_path, 'steps: {"1.1": {by: agent}}', body)
     jumps = {jump.id: jump for jump in program.jumps}
     assert {jumps["1.1"].target, jumps["1.1/do"].target, jumps["1"].target} == {"1.1/do"}
-    assert jumps["1.1"].entering == jumps["1.1/do"].entering != ()
-
-
-def test_the_retry_waits_before_the_agent_and_the_limits_are_those_of_the_command(tmp_path: Path) -> None:
-    options = 'steps: {"2": {by: agent, retry-delay: 5s, retry-backoff: 2, timeout: 1m, env: {A: b}}}'
-    nodes = program_of(tmp_path, options, BODY).index()
-    assert (nodes["2/do"].settings, nodes["2/do"].constants) == (Settings(None, 5, 2), ())
-    assert (nodes["2"].settings, [one.name for one in nodes["2"].constants]) == (Settings(60), ["A"])
+    assert jumps["1.1"].entering == jumps["1.1/do"].entering != (), "with the same effects"
 
 
 def test_a_limit_of_visits_counts_no_retry(tmp_path: Path) -> None:
@@ -94,59 +99,42 @@ def test_a_limit_of_visits_counts_no_retry(tmp_path: Path) -> None:
     assert path(program, "pass", *["fail"] * 3, "pass")[-1] == "2/visits/STOP"
 
 
-def test_inputs_are_filled_in_the_prompt(tmp_path: Path) -> None:
-    options = f"inputs: {{version: {{default: '1.2'}}}}\n{BY_AGENT}"
-    program = program_of(tmp_path, options, BODY.replace("Change only", "For {{version}}, change only"))
-    machine, task = Machine(program), program.index()["2/do"].task
-    assert isinstance(task, Agent)
-    state = machine.advance(machine.start(), Outcome("pass")).state
-    assert machine.prompt(state, task) == "Fix the tests\n\nFor 1.2, change only `src`."
+LACKS = "step 1 has no command that checks the agent's work; "
+ERRORS = [
+    ("1: {by: agent}", question("1. Fix", "Fix it."), f"{LACKS}add a `bash` block below its text, or remove `by`"),
+    (
+        "1: {by: agent}",
+        "## 1. All\n\n" + command("### 1.1 Fix", "true"),
+        f"{LACKS}move `by` to a step with a command, or remove `by`",
+    ),
+    (
+        "1: {by: agent}",
+        command("1.", "true"),
+        "step 1 has no text for the agent; write above the command what the agent does, or remove `by`",
+    ),
+    (
+        "1: {by: person}",
+        command("1. Fix", "true"),
+        "the settings of step 1: `by` must be `agent`; write `by: agent` if an agent does the step, or remove `by`",
+    ),
+    (
+        '"*": {by: agent}',
+        command("1. Fix", "true"),
+        (
+            "the settings of all steps: `by` needs a single step of this document; "
+            "set it for the step's number or name, in the document that has the step"
+        ),
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("steps", "body", "message", "remedy"),
-    [
-        (
-            '{"1": {by: agent}}',
-            question("1. Fix", "Fix it."),
-            "step 1 has no command that checks the agent's work",
-            "add a `bash` block below its text, or remove `by`",
-        ),
-        (
-            '{"1": {by: agent}}',
-            "## 1. All\n\n" + command("### 1.1 Fix", "true"),
-            "step 1 has no command that checks the agent's work",
-            "move `by` to a step with a command, or remove `by`",
-        ),
-        (
-            '{"1": {by: agent}}',
-            command("1.", "true"),
-            "step 1 has no text for the agent",
-            "write above the command what the agent does, or remove `by`",
-        ),
-        (
-            '{"1": {by: person}}',
-            command("1. Fix", "true"),
-            "the settings of step 1: `by` must be `agent`",
-            "write `by: agent` if an agent does the step, or remove `by`",
-        ),
-        (
-            '{"*": {by: agent}}',
-            command("1. Fix", "true"),
-            "the settings of all steps: `by` needs a single step of this document",
-            "set it for the step's number or name, in the document that has the step",
-        ),
-    ],
-)
-def test_errors(tmp_path: Path, steps: str, body: str, message: str, remedy: str) -> None:
-    (found,) = [one for one in compiled(tmp_path, document(f"steps: {steps}", body)).diagnostics if one.code == "RD013"]
-    assert found.span
-    assert (found.span.line, found.message, found.help) == (3, message, remedy)
-
-
-@pytest.mark.parametrize("body", [command("1. Fix", "true"), command("1.", "true", text="Fix it.")])
-def test_the_remedies_work(tmp_path: Path, body: str) -> None:
-    program_of(tmp_path, 'steps: {"1": {by: agent}}', body)
+@pytest.mark.parametrize(("steps", "body", "words"), ERRORS)
+def test_errors(tmp_path: Path, steps: str, body: str, words: str) -> None:
+    text = document(f"steps: {{{steps}}}", body)
+    (found,) = [one for one in compiled(tmp_path, text).diagnostics if one.code == "RD013"]
+    assert (found.span and found.span.line, f"{found.message}; {found.help}") == (3, words)
+    for remedied in (command("1. Fix", "true"), command("1.", "true", text="Fix it.")):
+        program_of(tmp_path, 'steps: {"1": {by: agent}}', remedied)
 
 
 def test_scenarios_play_the_agent(tmp_path: Path) -> None:
@@ -159,13 +147,6 @@ def test_scenarios_play_the_agent(tmp_path: Path) -> None:
     steps = ["1", *["2/do", "2"] * 2, *["2/do", "2"] * 3, "Clean"]
     assert [made.step for made in played.path.visits] == steps
     assert played.legs(compilation.program)[0] == ("pass", "2/do done", "fail", "2/do done", "fail")
-
-
-def test_drafts_of_scenarios_let_no_agent_fail(tmp_path: Path) -> None:
-    program = program_of(tmp_path, BY_AGENT, BODY)
-    end = Machine(program).start()
-    paths = {word: Run((Visit("2/do", 1, (), Outcome(word), ()),), end) for word in ("pass", "fail")}
-    assert {word: is_possible(program, one) for word, one in paths.items()} == {"pass": True, "fail": False}
 
 
 @pytest.mark.parametrize(
@@ -184,33 +165,9 @@ def test_rules_see_the_agent_and_its_check_as_one_step(tmp_path: Path, rule: str
     options = f"rules: {{r: '{rule}'}}\n" + 'steps: {"2": {by: agent, labels: [work]}}'
     found = compiled(tmp_path, document(options, BODY)).rules
     assert [one.proof.status for one in found] == [status]
-
-
-def test_a_rule_stops_the_agent_before_its_work(tmp_path: Path) -> None:
-    options = "rules: {r: Clean PASS before 2}\n" + BY_AGENT
-    (found,) = compiled(tmp_path, document(options, BODY)).rules
-    assert found.proof.event
-    assert found.proof.event.step == "2/do"
-
-
-def test_a_failure_of_the_agent_is_one_of_the_step(tmp_path: Path) -> None:
-    options = "rules: {r: no Clean after 2 FAIL}\n" + BY_AGENT
-    (found,) = compiled(tmp_path, document(options, BODY.replace("RETRY 2 ", ""))).rules
-    assert found.rule
-    assert {(event.step, event.word) for event in found.rule.closes} == {("2", "fail"), ("2/do", "fail")}
-
-
-@pytest.mark.parametrize("target", sorted(BACKENDS))
-def test_every_target_that_supports_agents_supports_the_step(tmp_path: Path, target: str) -> None:
-    program = program_of(tmp_path, BY_AGENT, BODY)
-    options = {"agent": "cat"} if target == "github" else {}
-    assert load(target).emit(program, options).text
-
-
-def test_formatting_gives_the_setting_the_new_number_of_its_step(tmp_path: Path) -> None:
-    text = document(BY_AGENT.replace("2", "3"), BODY.replace("## 2.", "## 3."))
-    job = Job(Source.from_text("a.runbook.md", text), Project(str(tmp_path)), {}, {}, link=False)
-    written = format_document(job).text
-    assert written
-    assert '"2": {by: agent}' in written
-    assert "## 2. Fix the tests" in written
+    if rule == "Clean PASS before 2":
+        assert [one.proof.event and one.proof.event.step for one in found] == ["2/do"], "it stops the agent's work"
+    if rule == "no Clean after 2 FAIL":
+        (machine,) = (one.rule for one in compiled(tmp_path, document(options, BODY.replace("RETRY 2 ", ""))).rules)
+        assert machine
+        assert {(event.step, event.word) for event in machine.closes} == {("2", "fail"), ("2/do", "fail")}

@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from backends.dot import DotBackend
-from backends.github import GithubBackend
-from backends.make import MakeBackend
-from backends.mermaid import MermaidBackend
 from backends.python.edition import edition_of
+from backends.registry import load
 from compiler.driver import compile_file
-from compiler.ir.program import Program
 from compiler.ir.serialize import to_json
 from compiler.ir.tasks import Ask
 from tests.support.cli import call
@@ -52,12 +48,16 @@ def test_items_of_task_lists(tmp_path: Path, prompt: str, found: list[str]) -> N
     assert items(tmp_path, prompt) == found
 
 
-def test_a_list_stands_right_above_the_transitions_or_below_them(tmp_path: Path) -> None:
+def test_where_a_list_is_one_of_tasks(tmp_path: Path) -> None:
     for text in (f"{HEAD}- [ ] one\n- [ ] two{END}", f"{HEAD}- PASS: COMPLETE\n\n- [ ] one\n- [ ] two\n"):
         program = compiled(tmp_path, text).program
         assert program
         assert [str(item) for item in getattr(program.nodes[0].task, "items", ())] == ["one", "two"]
     assert findings(compiled(tmp_path, f"{HEAD}- [ ] one\n- [ ] PASS: STOP{END}")) == ["RD120 6:7"], "not both"
+    beside = "# A\n\n## 1. Go\n\n- [ ] one\n\n```bash\ntrue\n```\n"
+    assert findings(compiled(tmp_path, beside)) == ["RD121 5:1"]
+    parent = "# A\n\n## 1. Go\n\n- [ ] one\n\n### 1.1 In\n\n- [ ] two\n\n### 1.2 Do\n\n```bash\ntrue\n```\n"
+    assert findings(compiled(tmp_path, parent)) == ["RD121 3:4"]
 
 
 def test_an_item_shows_values(tmp_path: Path) -> None:
@@ -69,26 +69,16 @@ def test_an_item_shows_values(tmp_path: Path) -> None:
     assert [reference.register for reference in task.items[0].references] == ["X", "{N}"]
 
 
-def test_a_list_beside_a_command_is_only_text(tmp_path: Path) -> None:
-    text = "# A\n\n## 1. Go\n\n- [ ] one\n\n```bash\ntrue\n```\n"
-    assert findings(compiled(tmp_path, text)) == ["RD121 5:1"]
-    parent = "# A\n\n## 1. Go\n\n- [ ] one\n\n### 1.1 In\n\n- [ ] two\n\n### 1.2 Do\n\n```bash\ntrue\n```\n"
-    assert findings(compiled(tmp_path, parent)) == ["RD121 3:4"]
-
-
-def program_of(tmp_path: Path) -> Program:
+def test_what_the_targets_make_of_a_checklist(tmp_path: Path) -> None:
     program = compiled(tmp_path, f"{HEAD}- [ ] one\n- [ ] two\n{END}").program
     assert program
-    return program
-
-
-def test_a_checklist_survives_as_json(tmp_path: Path) -> None:
-    program = program_of(tmp_path)
-    (tmp_path / "a.program.json").write_text(text := to_json(program))
-    again = compile_file(str(tmp_path / "a.program.json")).program
-    assert again
-    assert again.nodes[0].task == program.nodes[0].task
-    assert '"items": ["one", "two"]' in " ".join(text.split()).replace("[ ", "[").replace(" ]", "]")
+    assert edition_of(program, is_full=False) == "values"
+    for target in ("make", "github"):
+        reason = load(target).emit(program, {}).reason
+        assert (reason and reason.clause) == "step 1 has a checklist", "they call the program"
+    for target in ("dot", "mermaid"):
+        assert "☐ 2 items" in (load(target).emit(program, {}).text or "")
+    assert '"items": ["one", "two"]' in " ".join(to_json(program).split()).replace("[ ", "[").replace(" ]", "]")
 
 
 @pytest.mark.parametrize(
@@ -105,20 +95,6 @@ def test_items_that_no_run_can_ask_are_refused(tmp_path: Path, task: dict[str, o
     path = tmp_path / "a.program.json"
     path.write_text(json.dumps({"entry": "1", "nodes": nodes}))
     assert "item" in compile_file(str(path)).diagnostics[0].message
-
-
-def test_make_and_github_call_the_program(tmp_path: Path) -> None:
-    program = program_of(tmp_path)
-    assert edition_of(program, is_full=False) == "values"
-    for backend in (MakeBackend(), GithubBackend()):
-        emission = backend.emit(program, {})
-        assert emission.reason is not None
-        assert emission.reason.clause == "step 1 has a checklist"
-
-
-def test_a_picture_counts_the_items(tmp_path: Path) -> None:
-    for backend in (DotBackend(), MermaidBackend()):
-        assert "☐ 2 items" in (backend.emit(program_of(tmp_path), {}).text or "")
 
 
 def test_formatting_keeps_the_list(tmp_path: Path) -> None:

@@ -30,37 +30,32 @@ def document(text: str, tag: str = "bash", header: str = "## 1. Load") -> str:
     return f"{header}\n\n```{tag}\n{text}\n```\n"
 
 
-@pytest.mark.parametrize("tag", ["bash", "sh", "shell"])
-def test_a_command_of_127_kib_is_the_longest(tmp_path: Path, tag: str) -> None:
-    fine = compiled(tmp_path, document(command(LONGEST), tag))
+INSTANCE = "## {N}. Load"
+"""The header of a step whose command has placeholders, each of which counts for 20 bytes."""
+
+
+@pytest.mark.parametrize(
+    ("tag", "head", "more", "header"),
+    [
+        *((tag, "", 0, "## 1. Load") for tag in ("bash", "sh", "shell")),
+        ("bash", "echo {N} {N} ", 2 * (20 - 3), INSTANCE),
+        ("bash", "echo ${N} {n} ", 0, INSTANCE),
+    ],
+)
+def test_the_longest_commands(tmp_path: Path, tag: str, head: str, more: int, header: str) -> None:
+    end = "\n- PASS: COMPLETE\n" if header == INSTANCE else ""
+    fine = compiled(tmp_path, document(command(LONGEST - more, head), tag, header) + end)
     assert findings(fine) == []
-    program = fine.program
-    assert program
-    assert len(str(getattr(program.nodes[0].task, "command", ""))) == LONGEST
-    wrong = compiled(tmp_path, document(command(LONGEST + 1), tag))
-    assert findings(wrong) == ["RD407 1:4"]
-    assert wrong.program is None
-    assert (
-        wrong.diagnostics[0].message
-        == "the command of step 1 can reach 130,049 bytes when it runs; the limit is 130,048"
-    )
+    assert fine.program
+    assert more or len(str(getattr(fine.program.nodes[0].task, "command", ""))) == LONGEST
+    wrong = compiled(tmp_path, document(command(LONGEST - more + 1, head), tag, header) + end)
+    assert (findings(wrong), wrong.program) == (["RD407 1:4"], None)
+    limit = "can reach 130,049 bytes when it runs; the limit is 130,048"
+    assert wrong.diagnostics[0].message == f"the command of step {'{N}' if end else 1} {limit}"
 
 
-def test_bytes_count_and_not_characters(tmp_path: Path) -> None:
+def test_bytes_count_and_not_characters_and_not_what_is_only_shown(tmp_path: Path) -> None:
     assert findings(compiled(tmp_path, document(": " + "ü" * (LONGEST // 2)))) == ["RD407 1:4"]
-
-
-def test_each_placeholder_counts_for_twenty_bytes(tmp_path: Path) -> None:
-    header = "## {N}. Load"
-    ending = "\n- PASS: COMPLETE\n"
-    for head, more in (("{N} {N}", 2 * (20 - 3)), ("${N} {n}", 0)):
-        text = command(LONGEST - more, f"echo {head} ")
-        assert findings(compiled(tmp_path, document(text, header=header) + ending)) == []
-        text = command(LONGEST - more + 1, f"echo {head} ")
-        assert findings(compiled(tmp_path, document(text, header=header) + ending)) == ["RD407 1:4"]
-
-
-def test_what_is_only_shown_may_be_longer(tmp_path: Path) -> None:
     text = command(LONGEST + 1)
     assert findings(compiled(tmp_path, document(text, "text") + document(text, "sh prompt", "## 2. Look"))) == []
 

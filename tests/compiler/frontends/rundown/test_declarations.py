@@ -14,8 +14,6 @@ from compiler.ir.texts import Reference
 from tests.compiler.frontends.rundown.declaring import COMMAND, OUTPUT, document, problem, program_of
 from tests.support.documents import compiled, findings
 
-# --- Inputs ----------------------------------------------------------------------------------------------------------
-
 
 def test_inputs_become_slots_variables_and_references(tmp_path: Path) -> None:
     options = "inputs:\n  version: {description: X, default: 1.10}\n  dry: {type: boolean, required: false}"
@@ -45,76 +43,80 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
     assert program.inputs[0].default == written
 
 
-@pytest.mark.parametrize(
-    ("inputs", "place", "message"),
-    [
-        ("{PATH: {}}", "RD013 3:12", "`PATH` cannot be the name of an input: the shell uses this variable"),
-        (
-            "{RDC_X: {}}",
-            "RD013 3:12",
-            "`RDC_X` cannot be the name of an input: names that start with RDC_ are reserved for rdc",
-        ),
-        ("{RDC_STEP_INSTANCE: {}}", "RD013 3:12", None),
-        ("{LD_X: {}}", "RD013 3:12", None),
-        ("{a-b: {}}", "RD013 3:12", "`a-b` cannot be the name of an input"),
-        ("{a: 1.0}", "RD013 3:12", "the declaration of input `a` must be a mapping"),
-        ("{a: {tpye: number}}", "RD013 3:16", "there is no key `tpye` in input `a`; did you mean `type`?"),
-        ("{a: {type: integer}}", "RD013 3:16", "input `a`: `type` must be one of string, number, boolean, choice"),
-        ("{a: {required: [maybe]}}", "RD013 3:16", None),
-        ("{a: {required: maybe}}", "RD013 3:16", "input `a`: `required` must be true or false"),
-        ("{a: {default: }}", "RD013 3:16", "input `a`: `default` is not a valid string: it has no value"),
-        ("{a: {default: ~}}", "RD013 3:16", "input `a`: `default` is not a valid string: it has no value"),
-        ("{a: {default: [1]}}", "RD013 3:16", "input `a`: `default` is not a valid string: it is not a string"),
-        ('{a: {default: "\\0"}}', "RD013 3:16", None),
-        ('{a: {default: "\\ud800"}}', "RD013 3:16", None),
-        ("{a: {type: boolean, default: yes}}", "RD013 3:31", None),
-        ("{a: {type: number, default: 1e3}}", "RD013 3:30", None),
-        ("{a: {type: choice}}", "RD013 3:12", "input `a`: the options are not valid for the type choice"),
-        ("{a: {type: choice, options: [b, b]}}", "RD013 3:30", "input `a`: an option is empty or duplicated"),
-        ("{a: {type: choice, options: [b], default: c}}", "RD013 3:44", None),
-        ("{a: {pattern: '('}}", "RD013 3:16", None),
-        ("{a: {pattern: '[0-9]+', default: x}}", "RD013 3:35", None),
-        ("[a]", "RD013 3:3", "`inputs` must be a mapping of at most 100 names to their declarations"),
-    ],
-)
-def test_errors_in_inputs(inputs: str, place: str, message: str | None, tmp_path: Path) -> None:
-    found, output, help_ = problem(tmp_path, f"inputs: {inputs}")
-    assert found == place
+TWICE = "duplicate key `{}` in `{}`; only the last one would count"
+NO_VALUE = "input `a`: `default` is not a valid string: it has no value"
+ERRORS = [
+    ("inputs: {PATH: {}}", "3:12", "`PATH` cannot be the name of an input: the shell uses this variable"),
+    (
+        "inputs: {RDC_X: {}}",
+        "3:12",
+        "`RDC_X` cannot be the name of an input: names that start with RDC_ are reserved for rdc",
+    ),
+    ("inputs: {RDC_STEP_INSTANCE: {}}", "3:12", None),
+    ("inputs: {LD_X: {}}", "3:12", None),
+    ("inputs: {a-b: {}}", "3:12", "`a-b` cannot be the name of an input"),
+    ("inputs: {a: 1.0}", "3:12", "the declaration of input `a` must be a mapping"),
+    ("inputs: {a: {tpye: number}}", "3:16", "there is no key `tpye` in input `a`; did you mean `type`?"),
+    ("inputs: {a: {type: integer}}", "3:16", "input `a`: `type` must be one of string, number, boolean, choice"),
+    ("inputs: {a: {required: [maybe]}}", "3:16", None),
+    ("inputs: {a: {required: maybe}}", "3:16", "input `a`: `required` must be true or false"),
+    ("inputs: {a: {default: }}", "3:16", NO_VALUE),
+    ("inputs: {a: {default: ~}}", "3:16", NO_VALUE),
+    ("inputs: {a: {default: [1]}}", "3:16", "input `a`: `default` is not a valid string: it is not a string"),
+    ('inputs: {a: {default: "\\0"}}', "3:16", None),
+    ('inputs: {a: {default: "\\ud800"}}', "3:16", None),
+    ("inputs: {a: {type: boolean, default: yes}}", "3:31", None),
+    ("inputs: {a: {type: number, default: 1e3}}", "3:30", None),
+    ("inputs: {a: {type: choice}}", "3:12", "input `a`: the options are not valid for the type choice"),
+    ("inputs: {a: {type: choice, options: [b, b]}}", "3:30", "input `a`: an option is empty or duplicated"),
+    ("inputs: {a: {type: choice, options: [b], default: c}}", "3:44", None),
+    ("inputs: {a: {pattern: '('}}", "3:16", None),
+    ("inputs: {a: {pattern: '[0-9]+', default: x}}", "3:35", None),
+    ("inputs: [a]", "3:3", "`inputs` must be a mapping of at most 100 names to their declarations"),
+    ("inputs:\n  a: {}\n  a: {}", "5:5", TWICE.format("a", "inputs")),
+    ("steps:\n  1: {timeout: 5s}\n  '1': {timeout: 6s}", "5:5", TWICE.format("1", "steps")),
+    ("outputs: [id]\noutputs: [id]", "4:3", TWICE.format("outputs", "rdc")),
+    ("steps: {1: {timeout: 5s, timeout: 6s}}", "3:28", TWICE.format("timeout", "1")),
+    ("outputs: id", None, "`outputs` must be a list of at most 100 names"),
+    ("outputs: [id, id]", None, "duplicate name `id` in `outputs`"),
+    ("outputs: [null]", None, "each item of `outputs` must be a name"),
+    ("secrets: [~]", None, "each item of `secrets` must be a name"),
+    ("outputs: [id]\ninputs: {id: {}}", None, "`id` is both an input and an output"),
+    ("outputs: [id]\nsecrets: [id]", None, "`id` is also a secret"),
+    ("secrets: [IFS]", None, "`IFS` cannot be the name of a secret: the shell uses this variable"),
+    ("secrets: [T]\nsteps: {1: {env: {T: x}}}", None, "`T` is also a secret"),
+]
+
+
+@pytest.mark.parametrize(("options", "place", "message"), ERRORS)
+def test_errors_in_declarations(options: str, place: str | None, message: str | None, tmp_path: Path) -> None:
+    found, output, help_ = problem(tmp_path, options)
+    assert place is None or found == f"RD013 {place}"
     assert message is None or output == message
     assert help_
 
 
 RESERVED = (
     *("MAKEFLAGS", "MAKEFILES", "MFLAGS", "VPATH", "GLOBIGNORE", "POSIXLY_CORRECT", "BASH_XTRACEFD", "BASH_ARGV0"),
-    *(
-        "RANDOM",
-        "SECONDS",
-        "LINENO",
-        "SHELL",
-        "PROMPT_COMMAND",
-        "PS1",
-        "TMPDIR",
-        "USER",
-        "LC_ALL",
-        "LANG",
-        "LD_PRELOAD",
-    ),
-    *("DYLD_X", "GCONV_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHON_GIL", "NODE_OPTIONS", "PERL5LIB", "RUBYOPT"),
-    *("GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "LESSOPEN", "EDITOR"),
+    *("RANDOM", "SECONDS", "LINENO", "SHELL", "PROMPT_COMMAND", "PS1", "TMPDIR", "USER", "LC_ALL", "LANG"),
+    *("LD_PRELOAD", "DYLD_X", "GCONV_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHON_GIL", "NODE_OPTIONS", "PERL5LIB"),
+    *("RUBYOPT", "GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "LESSOPEN", "EDITOR"),
 )
+
+
 FREE = (
     *("TZ", "HOST", "HOSTNAME", "GIT_TOKEN", "GIT_SHA", "PYTHON_VERSION", "NODE_VERSION", "TARGET", "MAKE_RELEASE"),
     *("shell", "lang", "path", "Random", "random", "editor", "LCD", "LDAP_USER", "BASHFUL", "USERNAME", "user"),
 )
 
 
-@pytest.mark.parametrize("declared", ["inputs: {NAME: {}}", "outputs: [NAME]", "secrets: [NAME]"])
+@pytest.mark.parametrize("declared", ["inputs: {%s: {}}", "outputs: [%s]", "secrets: [%s]"])
 def test_names_that_tools_use_are_for_no_value_from_elsewhere(declared: str, tmp_path: Path) -> None:
-    for name in RESERVED:
-        code, output, _ = problem(tmp_path, declared.replace("NAME", name))
-        assert (code.split()[0], output.startswith(f"`{name}` cannot be the name of ")) == ("RD013", True), output
-    for name in FREE:
-        assert program_of(tmp_path, declared.replace("NAME", name), "## 1. A\n\n" + COMMAND.format("true")).nodes
+    step, between = "## 1. A\n\n" + COMMAND.format("true"), ": {}, " if "{" in declared else ", "
+    found = compiled(tmp_path, document(declared % between.join(RESERVED), step)).diagnostics
+    refused = [item.message.partition(" cannot be the name of ")[0] for item in found if item.code == "RD013"]
+    assert refused == [f"`{name}`" for name in RESERVED]
+    assert program_of(tmp_path, declared % between.join(FREE), step).nodes
 
 
 def test_a_document_sets_variables_of_tools_itself(tmp_path: Path) -> None:
@@ -122,45 +124,6 @@ def test_a_document_sets_variables_of_tools_itself(tmp_path: Path) -> None:
     (node, *_) = program_of(tmp_path, set_, "## 1. A\n\n" + COMMAND.format("make")).nodes
     assert [item.name for item in node.constants] == ["MAKEFLAGS", "LC_ALL", "PYTHONPATH"]
     assert "the shell uses this variable" in problem(tmp_path, "steps: {1: {env: {PATH: /x}}}")[1]
-
-
-def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
-    options = "inputs: {PATH: {}, a: {type: b}}\noutputs: [HOME, c, c]\nsteps: {1: {timeout: 5}}"
-    text = document(options, "## 1. A\n" + OUTPUT)
-    assert findings(compiled(tmp_path, text)) == [
-        *("RD013 3:12", "RD013 3:26", "RD013 4:13", "RD013 4:22", "RD013 5:15")
-    ]
-
-
-def test_an_unknown_step_is_told_with_what_is_wrong_elsewhere(tmp_path: Path) -> None:
-    text = document("steps: {9: {timeout: 5s}}", "## 1. A\n" + OUTPUT + "- PASS: GOTO 7\n")
-    assert findings(compiled(tmp_path, text)) == ["RD013 3:11", "RD201 9:14"]
-
-
-def test_a_header_that_cannot_be_read_may_be_the_step(tmp_path: Path) -> None:
-    text = document('steps: {"2": {timeout: 5s}}', "## 1. A\n" + OUTPUT + "## !2 B\n" + OUTPUT)
-    assert "RD013 3:11" not in findings(compiled(tmp_path, text))
-
-
-@pytest.mark.parametrize(
-    ("options", "place", "message"),
-    [
-        ("inputs:\n  a: {}\n  a: {}", "5:5", "duplicate key `a` in `inputs`; only the last one would count"),
-        (
-            "steps:\n  1: {timeout: 5s}\n  '1': {timeout: 6s}",
-            "5:5",
-            "duplicate key `1` in `steps`; only the last one would count",
-        ),
-        ("outputs: [id]\noutputs: [id]", "4:3", "duplicate key `outputs` in `rdc`; only the last one would count"),
-        (
-            "steps: {1: {timeout: 5s, timeout: 6s}}",
-            "3:28",
-            "duplicate key `timeout` in `1`; only the last one would count",
-        ),
-    ],
-)
-def test_what_is_declared_twice(options: str, place: str, message: str, tmp_path: Path) -> None:
-    assert problem(tmp_path, options)[:2] == (f"RD013 {place}", message)
 
 
 def test_an_alias_repeats_nothing(tmp_path: Path) -> None:
@@ -177,29 +140,24 @@ def test_declarations_are_for_documents(tmp_path: Path) -> None:
     ]
 
 
-# --- References ------------------------------------------------------------------------------------------------------
+INSTANCE = "## {N} Host {N} of {{N}}, {{a}}\nDone?\n- PASS: GOTO NEXT {N}\n- FAIL: STOP\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("body", "default", "shown"),
     [
-        ("{{a}}{{b}}", "1{{b}}"),
-        ("${{a}}", "${{a}}"),
-        ("{{{a}}}", "{1}"),
-        ("{{ a }} {{c}} {a} {{}}", "{{ a }} {{c}} {a} {{}}"),
+        ("## 1. X {{a}}{{b}}\n", "1", "X 1{{b}}"),
+        ("## 1. X ${{a}}\n", "1", "X ${{a}}"),
+        ("## 1. X {{{a}}}\n", "1", "X {1}"),
+        ("## 1. X {{ a }} {{c}} {a} {{}}\n", "1", "X {{ a }} {{c}} {a} {{}}"),
+        (INSTANCE, "{N}", "Host 1 of {1}, {N}"),
     ],
 )
-def test_references_are_replaced_in_one_pass(text: str, shown: str, tmp_path: Path) -> None:
-    program = program_of(tmp_path, "inputs: {a: {default: '1'}}\noutputs: [b]", f"## 1. X {text}\n" + OUTPUT)
+def test_inputs_and_instances_are_filled_in_one_pass(body: str, default: str, shown: str, tmp_path: Path) -> None:
+    more = "" if body == INSTANCE else OUTPUT
+    program = program_of(tmp_path, f"inputs: {{a: {{default: '{default}'}}}}\noutputs: [b]", body + more)
     machine = Machine(program)
-    assert machine.text(machine.start(), program.index()["1"].title) == f"X {shown}"
-
-
-def test_instances_and_inputs_are_filled_in_together(tmp_path: Path) -> None:
-    body = "## {N} Host {N} of {{N}}, {{total}}\nDone?\n- PASS: GOTO NEXT {N}\n- FAIL: STOP\n"
-    program = program_of(tmp_path, "inputs: {total: {default: '{N}'}}", body)
-    machine = Machine(program)
-    assert machine.text(machine.start(), program.index()["{N}"].title) == "Host 1 of {1}, {N}"
+    assert machine.text(machine.start(), program.nodes[0].title) == shown
 
 
 @pytest.mark.parametrize(
@@ -211,11 +169,6 @@ def test_a_near_miss_is_a_warning(text: str, place: str, tmp_path: Path) -> None
     compilation = compiled(tmp_path, document(options, text))
     assert f"RD016 {place}" in findings(compilation)
     assert any("did you mean `{{version}}`" in item.message for item in compilation.diagnostics)
-
-
-def test_other_texts_in_braces_are_no_near_misses(tmp_path: Path) -> None:
-    body = "## 1. A {{ .Values }} ${{ version }}\n" + COMMAND.format("echo '{{versoin}}'")
-    assert findings(compiled(tmp_path, document("inputs: {version: {}}", body))) == []
 
 
 @pytest.mark.parametrize(
@@ -259,9 +212,6 @@ def test_values_of_settings_are_not_replaced(value: str, expected: list[str], tm
     assert [item.split(":")[0] for item in found] == [item.split(":")[0] for item in expected]
 
 
-# --- Values ----------------------------------------------------------------------------------------------------------
-
-
 def test_any_command_may_write_any_value(tmp_path: Path) -> None:
     body = "## 1. A\n" + OUTPUT + "- FAIL: RETRY 1\n## 2. Is {{id}} fine?\n- YES: CONTINUE\n- NO: GOTO 1\n"
     program = program_of(tmp_path, "outputs: [id]", body)
@@ -272,49 +222,44 @@ def test_any_command_may_write_any_value(tmp_path: Path) -> None:
     assert nodes["2"].variables == ()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("outputs: id", "`outputs` must be a list of at most 100 names"),
-        ("outputs: [id, id]", "duplicate name `id` in `outputs`"),
-        ("outputs: [null]", "each item of `outputs` must be a name"),
-        ("secrets: [~]", "each item of `secrets` must be a name"),
-        ("outputs: [id]\ninputs: {id: {}}", "`id` is both an input and an output"),
-        ("outputs: [id]\nsecrets: [id]", "`id` is also a secret"),
-        ("secrets: [IFS]", "`IFS` cannot be the name of a secret: the shell uses this variable"),
-        ("secrets: [T]\nsteps: {1: {env: {T: x}}}", "`T` is also a secret"),
-    ],
-)
-def test_errors_in_names(options: str, message: str, tmp_path: Path) -> None:
-    assert problem(tmp_path, options)[1] == message
-
-
 READ, WRITE = COMMAND.format('use "$id"'), OUTPUT
 FIND, PRINT = COMMAND.format("./find-it"), COMMAND.format("printf 'x=%s\\nid=%s\\n' 1 2 >> $RDC_OUTPUT")
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("## 1. A\n" + WRITE + "## 2. B\n" + READ, []),
-        ("## 1. A\n" + READ + "## 2. B\n" + WRITE, ["RD408 5:4"]),
-        ("## 1. A\n" + READ + "- FAIL: GOTO 2\n## 2. B\n" + WRITE + "- FAIL: GOTO 1\n", []),
-        ("## 1. A\n" + WRITE + "## 2. B\nX?\n", ["RD409 3:13"]),
-        ("## 1. A {{id}}\n" + WRITE, ["RD408 5:4"]),
-        ("## 1. A\n" + COMMAND.format("id=4; f $id && echo id=$id >> $RDC_OUTPUT") + "## 2. Is {{id}} fine?\nX\n", []),
-        ("## 1. A\n" + COMMAND.format("./script") + "## 2. B\n" + READ, []),
-        ("## 1. A\n" + COMMAND.format("echo $x >> $RDC_OUTPUT") + "## 2. B\n" + READ, []),
-        ("## 1. A\n" + COMMAND.format("true") + "## 2. B\n" + READ + "## 3. C\n" + WRITE, ["RD408 9:4"]),
-        ("## 1. Is {{id}} fine?\nX\n", ["RD408 5:4"]),
-        ("## 1. A\n" + READ + '- FAIL: STOP "{{id}}"\n## 2. B\n' + WRITE, ["RD408 5:4", "RD408 9:3"]),
-        ("## 1. A\n" + FIND + "## 2. B\n" + READ + "## 3. C\n" + COMMAND.format("ping --id=$id"), []),
-        ("## 1. A\n" + FIND + "## 2. B\n" + READ + "## 3. C\n" + COMMAND.format("deploy --set a.id=$id"), []),
-        ("## 1. A\n" + FIND + "## 2. B\n" + READ + "## 3. C\n" + COMMAND.format("echo x >> $RDC_OUTPUT"), []),
-        ("## 1. A\n" + PRINT + "## 2. B\n" + READ + "## 3. C\n" + WRITE, []),
-    ],
-)
-def test_values_that_are_read_too_early_or_never(body: str, expected: list[str], tmp_path: Path) -> None:
-    assert findings(compiled(tmp_path, document("outputs: [id]", body))) == expected
+LATE = [
+    ("## 1. A\n" + WRITE + "## 2. B\n" + READ, []),
+    ("## 1. A\n" + READ + "## 2. B\n" + WRITE, ["RD408 5:4"]),
+    ("## 1. A\n" + READ + "- FAIL: GOTO 2\n## 2. B\n" + WRITE + "- FAIL: GOTO 1\n", []),
+    ("## 1. A\n" + WRITE + "## 2. B\nX?\n", ["RD409 3:13"]),
+    ("## 1. A {{id}}\n" + WRITE, ["RD408 5:4"]),
+    ("## 1. A\n" + COMMAND.format("id=4; f $id && echo id=$id >> $RDC_OUTPUT") + "## 2. Is {{id}} fine?\nX\n", []),
+    ("## 1. A\n" + COMMAND.format("./script") + "## 2. B\n" + READ, []),
+    ("## 1. A\n" + COMMAND.format("echo $x >> $RDC_OUTPUT") + "## 2. B\n" + READ, []),
+    ("## 1. A\n" + COMMAND.format("true") + "## 2. B\n" + READ + "## 3. C\n" + WRITE, ["RD408 9:4"]),
+    ("## 1. Is {{id}} fine?\nX\n", ["RD408 5:4"]),
+    ("## 1. A\n" + READ + '- FAIL: STOP "{{id}}"\n## 2. B\n' + WRITE, ["RD408 5:4", "RD408 9:3"]),
+    ("## 1. A\n" + FIND + "## 2. B\n" + READ + "## 3. C\n" + COMMAND.format("ping --id=$id"), []),
+    ("## 1. A\n" + FIND + "## 2. B\n" + READ + "## 3. C\n" + COMMAND.format("deploy --set a.id=$id"), []),
+    ("## 1. A\n" + FIND + "## 2. B\n" + READ + "## 3. C\n" + COMMAND.format("echo x >> $RDC_OUTPUT"), []),
+    ("## 1. A\n" + PRINT + "## 2. B\n" + READ + "## 3. C\n" + WRITE, []),
+]
+SEVERAL = "inputs: {PATH: {}, a: {type: b}}\noutputs: [HOME, c, c]\nsteps: {1: {timeout: 5}}"
+BRACES = "## 1. A {{ .Values }} ${{ version }}\n" + COMMAND.format("echo '{{versoin}}'")
+FINDINGS = [
+    *((document("outputs: [id]", body), expected) for body, expected in LATE),
+    # all errors at once
+    (document(SEVERAL, "## 1. A\n" + WRITE), ["RD013 3:12", "RD013 3:26", "RD013 4:13", "RD013 4:22", "RD013 5:15"]),
+    (document("steps: {9: {timeout: 5s}}", "## 1. A\n" + WRITE + "- PASS: GOTO 7\n"), ["RD013 3:11", "RD201 9:14"]),
+    # a header that cannot be read may be the step
+    (document('steps: {"2": {timeout: 5s}}', "## 1. A\n" + WRITE + "## !2 B\n" + WRITE), ["RD032 9:4"]),
+    # no near misses of a reference
+    (document("inputs: {version: {}}", BRACES), []),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FINDINGS)
+def test_findings(text: str, expected: list[str], tmp_path: Path) -> None:
+    assert findings(compiled(tmp_path, text)) == expected
 
 
 def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None:
@@ -325,42 +270,41 @@ def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("scenario", "problem", "remedy"),
+    ("inputs", "reply", "problem", "remedy"),
     [
         (
-            "commands: [rd run --prompted main.runbook.md]",
+            "{}",
+            "",
             "input `a` has no default, and the scenario gives no value",
             "add `inputs: {a: VALUE}` to the scenario, or `--input a=VALUE` to its `rd run`",
         ),
+        ("{a: x}", "", "the value of input `a` is not valid: it is not a decimal number", "change the value"),
         (
-            "inputs: {a: x}, commands: [rd run --prompted main.runbook.md]",
-            "the value of input `a` is not valid: it is not a decimal number",
-            "change the value",
-        ),
-        (
-            "inputs: {a: 1, b: 1}, commands: [rd run --prompted main.runbook.md]",
+            "{a: 1, b: 1}",
+            "",
             "there is no input `b`; the inputs are a",
             "remove it, or declare it under `rdc: {inputs: …}`",
         ),
         (
-            "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b=1]",
+            "{a: 1}",
+            ", rd pass --value b=1",
             "there is no output `b`",
             "declare it under `outputs`, or use the name of a declared output",
         ),
+        ("{a: 1}", ", rd goto 7", "there is no step `7`", "use the number or name of a step in this document"),
         (
-            "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd goto 7]",
-            "there is no step `7`",
-            "use the number or name of a step in this document",
-        ),
-        (
-            "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b]",
+            "{a: 1}",
+            ", rd pass --value b",
             "`--value` needs NAME=VALUE",
             "start with `rd run [--prompted] FILE` and continue with `rd pass`, `rd fail` or `rd goto ID`",
         ),
     ],
 )
-def test_a_scenario_that_lacks_something_gets_help(scenario: str, problem: str, remedy: str, tmp_path: Path) -> None:
-    head = f"---\nscenarios: {{s: {{{scenario}, result: COMPLETE}}}}\nrdc: {{inputs: {{a: {{type: number}}}}}}\n---\n"
+def test_a_scenario_that_lacks_something_gets_help(
+    inputs: str, reply: str, problem: str, remedy: str, tmp_path: Path
+) -> None:
+    scenario = f"inputs: {inputs}, commands: [rd run --prompted main.runbook.md{reply}], result: COMPLETE"
+    head = f"---\nscenarios: {{s: {{{scenario}}}}}\nrdc: {{inputs: {{a: {{type: number}}}}}}\n---\n"
     (found,) = compiled(tmp_path, head + "## 1. A\n" + COMMAND.format("echo $a")).diagnostics
     assert (found.code, found.message) == ("RD014", f"scenario `s` cannot be tested: {problem}")
     assert found.help == remedy

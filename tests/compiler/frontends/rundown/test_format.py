@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compiler.diagnostics.issues import OptionSource
@@ -18,23 +18,20 @@ from compiler.frontends.rundown.format import document as formatting
 from compiler.frontends.rundown.format.document import format_document, is_equivalent
 from compiler.frontends.rundown.parse.document import parse
 from compiler.frontends.rundown.parse.outline import Scanned, scan
-from compiler.frontends.rundown.syntax import Runbook
 from compiler.ir.paths import walk
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
 from compiler.project.project import Project
 from compiler.text.source import Source
-from tests.conftest import ROOT
+from tests.conftest import CONFORMANCE, ROOT
 from tests.differential.generate.rundown import Drawn, cases
-from tests.support.any_text import FRAGMENTS, mutated
 from tests.support.documents import finding
 
 EXAMPLES = sorted((ROOT / "examples").rglob("*.runbook.md"))
-PAIRS = sorted((Path(__file__).parent / "formatting").glob("*.before.md"))
+CONFORMING = sorted((CONFORMANCE / "rundown" / "valid").glob("*.runbook.md"))
+FOLDER = Path(__file__).parent / "formatting"
 
-_texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=25).flatmap(
-    lambda parts: st.sampled_from(["\n", "\n\n", "\r\n\r\n", ""]).map(lambda gap: gap.join(parts))
-)
+
 _layouts = st.sampled_from([None, *LAYOUTS])
 
 
@@ -63,29 +60,36 @@ def findings(text: str) -> list[str]:
     return [finding(item) for item in result.diagnostics]
 
 
-@pytest.mark.parametrize("before", PAIRS, ids=lambda path: path.name.removesuffix(".before.md"))
+@pytest.mark.parametrize(
+    "after", sorted(FOLDER.glob("*.after.md")), ids=lambda path: path.name.removesuffix(".after.md")
+)
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"], ids=["LF", "CRLF"])
-def test_pairs(before: Path, line_end: str) -> None:
-    layout = next((layout for mark, layout in MARKS.items() if mark in before.name), None)
-    after = before.with_name(before.name.replace(".before.", ".after."))
+def test_pairs(after: Path, line_end: str) -> None:
+    mark, layout = next(((mark, layout) for mark, layout in MARKS.items() if mark in after.name), (".", None))
+    before = after.with_name(after.name.replace(".after.", ".before."))
+    before = before if before.exists() else before.with_name(before.name.replace(mark, "."))
     old, new = (path.read_text(encoding="utf-8").replace("\n", line_end) for path in (before, after))
     assert normal(old, layout) == new
     assert formatted(new, layout) == Formatted(new)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_examples_are_in_their_normal_form(path: Path) -> None:
+@pytest.mark.parametrize("path", EXAMPLES + CONFORMING, ids=lambda path: path.name)
+def test_examples_are_in_their_normal_form_and_have_one_in_each_layout(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert formatted(text) == Formatted(text)
+    if path in EXAMPLES:
+        assert formatted(text) == Formatted(text)
+    for layout in LAYOUTS:
+        assert check(text, layout).text is not None
 
 
-def check(text: str, layout: Layout | None) -> None:
+def check(text: str, layout: Layout | None) -> Formatted:
     """What must hold of any text: there is a normal form, which is its own, or a reason why not, and no defect."""
     result = formatted(text, layout)
     assert not result.defect, text
     assert (result.text is None) == bool(result.diagnostics)
     if result.text is not None:
         assert formatted(result.text, layout) == Formatted(result.text)
+    return result
 
 
 @pytest.mark.most(10)
@@ -94,8 +98,7 @@ def check(text: str, layout: Layout | None) -> None:
 @given(cases(), _layouts)
 def test_a_random_runbook_has_a_normal_form(case: Drawn, layout: Layout | None) -> None:
     for text in case.documents().values():
-        check(text.removeprefix("\ufeff"), layout)
-        assert formatted(text.removeprefix("\ufeff"), layout).text is not None
+        assert check(text.removeprefix("\ufeff"), layout).text is not None
 
 
 @pytest.mark.most(10)
@@ -127,26 +130,9 @@ def walked(document: Path, seed: int) -> list[tuple[object, ...]]:
     return [(visit.step, visit.outcome, visit.instances, visit.taken) for visit in found.visits]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
-@given(_texts, _layouts)
-@example("## 1. A\r\r- PASS: STOP\n", None)
-@example("## 1. A\n- PASS: CONTINUE\n\x1c\n- FAIL: STOP\n", None)
-def test_any_text(text: str, layout: Layout | None) -> None:
-    check(text.encode(errors="ignore").decode(), layout)
-
-
-@pytest.mark.parametrize("document", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
-@pytest.mark.share(2)
-def test_examples_with_errors(document: Path) -> None:
-    moves = random.Random(document.name)
-    for _ in range(8):
-        text = mutated(document.read_text(encoding="utf-8"), moves)
-        check(text.replace("\0", ""), moves.choice([None, *LAYOUTS]))
-
-
 def test_sections_of_prose_that_the_project_names_are_kept() -> None:
-    text = (PAIRS[0].parent / "prose.before.md").read_text(encoding="utf-8")
-    after = (PAIRS[0].parent / "prose.after.md").read_text(encoding="utf-8")
+    text = (FOLDER / "prose.before.md").read_text(encoding="utf-8")
+    after = (FOLDER / "prose.after.md").read_text(encoding="utf-8")
     head, _, body = text.removeprefix("---\n").partition("---\n")
     assert "prose" in head
     names = {name: OptionSource("RD501", "rdc.toml", None) for name in ("Prerequisites", "Troubleshooting", "Notes")}
@@ -173,74 +159,61 @@ def test_a_document_is_read_once_before_and_once_after_each_change(
     assert len(read) == times
 
 
-# --- What is left alone -----------------------------------------------------------------------------------------------
+STEPS = "## 1. A\n\n## 3. C\n"
+LATER = "## 1. A\n\nText.\n\n## Step 2: B\n\nText.\n\n## 3. C\n\nText.\n"
+OPEN = "## 1. A\n\n```sh\na\n\n## 2. B\n\n```sh\nb\n```\n\n## 3. C\n"
+COMMENT = (
+    "## 1. A\n\n### 1.1 B\n\n```sh\n```\n\n- FAIL: CONTINUE\n\n<!-- c\n\n- PASS ALL: STOP\ntext\n- FAIL ANY: STOP\n"
+)
+TWICE = "## 1. A\n\n- PASS: GOTO {}\n\n## 2. B\n\n### 2.1 C\n\n## 2. D\n\n### 2.1 E\n"
 
 
-def test_other_errors_are_left_alone_also_where_they_were_hidden() -> None:
-    assert findings("## 1. A\n\n- PASS: GOTO 7\n") == ["RD201 3:14"]
-    hidden = "## 1. A\n\n- PASS: GOTO 1\n\ntext\n\n```sh\n```\n\nbelow\n"
-    assert findings(hidden) == ["RD203 3:14", "RD112 10:1"]
-    below = "## 1. A\n\n```sh\n```\n\nbelow\n\n- PASS: GOTO 8\n"
-    assert findings(below) == ["RD112 6:1", "RD201 8:14"]
+def going_to(step: str) -> str:
+    """A frontmatter with a scenario that goes to a step."""
+    return f"---\nscenarios: {{a: {{commands: [rd run numbers.md, {step}], result: STOP}}}}\n---\n"
 
 
-def test_a_reference_that_is_not_there_does_not_come_to_life() -> None:
-    assert findings("## 1. A\n\n- PASS: GOTO 2\n\n## 3. C\n") == ["RD201 3:14", "RD102 5:4"]
-    head = "---\nscenarios: {a: {commands: [rd run numbers.md, rd goto 2], result: STOP}}\n---\n"
-    assert findings(head + "## 1. A\n\n## 3. C\n") == ["RD102 6:4", "RD117 2:47"]
-    assert formatted(head + "## 1. A\n\n## 2. C\n").text
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("## 1. A\n\n- PASS: GOTO 7\n", ["RD201 3:14"]),
+        # errors that were hidden
+        ("## 1. A\n\n- PASS: GOTO 1\n\ntext\n\n```sh\n```\n\nbelow\n", ["RD203 3:14", "RD112 10:1"]),
+        ("## 1. A\n\n```sh\n```\n\nbelow\n\n- PASS: GOTO 8\n", ["RD112 6:1", "RD201 8:14"]),
+        # a reference that is not there does not come to life
+        ("## 1. A\n\n- PASS: GOTO 2\n\n## 3. C\n", ["RD201 3:14", "RD102 5:4"]),
+        (going_to("rd goto 2") + STEPS, ["RD102 6:4", "RD117 2:47"]),
+        (going_to('"rd goto \\x33"') + STEPS, ["RD102 6:4", "RD117 2:47"]),  # it cannot be edited
+        # what is doubled and referred to
+        (TWICE.format("2"), ["RD108 9:4", "RD117 3:14"]),
+        (TWICE.format("2.1"), ["RD108 9:4", "RD117 3:14"]),
+        ("## 1. A\n\n## B\n\n## B\n", ["RD108 5:4"]),
+        (LATER, ["RD102 9:4"]),  # no step gets the number of one whose header does not begin with it
+        (OPEN, ["RD049 3:1", "RD102 12:4"]),
+        (COMMENT, ["RD048 10:1", "RD120 12:1"]),  # it has the rest of the document in it
+    ],
+)
+def test_what_is_left_alone(text: str, expected: list[str]) -> None:
+    assert findings(text) == expected
 
 
-@pytest.mark.parametrize("reference", ["2", "2.1"])
-def test_a_doubled_number_that_is_referred_to_is_left_alone(reference: str) -> None:
-    text = f"## 1. A\n\n- PASS: GOTO {reference}\n\n## 2. B\n\n### 2.1 C\n\n## 2. D\n\n### 2.1 E\n"
-    assert findings(text) == ["RD108 9:4", "RD117 3:14"]
+def test_what_is_not_left_alone() -> None:
+    for text in (LATER.replace("2: B", "two"), OPEN.replace("```sh\na", "````sh\na").replace("b\n```", "b\n````")):
+        assert normal(text) == text.replace("## 3.", "## 2.")
+    late = "## 1. A\n\nx\n\n# T\n"
+    assert normal(late) == late, "a late title keeps its place"
+    assert normal(going_to("rd goto 2") + STEPS.replace("3", "2"))
 
 
-def test_no_step_gets_the_number_of_one_whose_header_does_not_begin_with_it() -> None:
-    text = "## 1. A\n\nText.\n\n## Step 2: B\n\nText.\n\n## 3. C\n\nText.\n"
-    assert findings(text) == ["RD102 9:4"]
-    assert normal(text.replace("2: B", "two")) == text.replace("2: B", "two").replace("## 3.", "## 2.")
-
-
-def test_no_number_is_changed_where_a_closing_fence_is_missing() -> None:
-    text = "## 1. A\n\n```sh\na\n\n## 2. B\n\n```sh\nb\n```\n\n## 3. C\n"
-    assert findings(text) == ["RD049 3:1", "RD102 12:4"]
-    longer = text.replace("```sh\na", "````sh\na").replace("b\n```", "b\n````")
-    assert normal(longer) == longer.replace("## 3.", "## 2.")
-
-
-def test_an_open_comment_that_has_the_rest_of_the_document_in_it_is_not_moved() -> None:
-    text = (
-        "## 1. A\n\n### 1.1 B\n\n```sh\n```\n\n- FAIL: CONTINUE\n\n<!-- c\n\n- PASS ALL: STOP\ntext\n- FAIL ANY: STOP\n"
-    )
-    assert findings(text) == ["RD048 10:1", "RD120 12:1"]
-
-
-def test_a_doubled_name_is_left_alone() -> None:
-    assert findings("## 1. A\n\n## B\n\n## B\n") == ["RD108 5:4"]
-
-
-def test_a_scenario_that_cannot_be_edited_is_left_alone() -> None:
-    head = '---\nscenarios: {a: {commands: [rd run numbers.md, "rd goto \\x33"], result: STOP}}\n---\n'
-    assert findings(head + "## 1. A\n\n## 3. C\n") == ["RD102 6:4", "RD117 2:47"]
-
-
-def test_a_result_with_another_meaning_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_proof_sees_what_a_program_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source.from_text("numbers.md", "")
+    texts = ("## 1. A\n", "## 1. A\n\n- FAIL: CONTINUE\n", "## 1. A\n\nB\n", "## 1. B\n", "# T\n\n## 1. A\n")
+    trees = [parse(Source.from_text("numbers.md", text)).runbook for text in texts]
+    alike = [bool(trees[0] and tree and is_equivalent(source, trees[0], tree)) for tree in trees]
+    assert alike == [True, False, False, False, False]
     monkeypatch.setattr(formatting, "is_equivalent", lambda *_: False)
     result = formatted("## 1. A\n- PASS: STOP\n")
-    assert (result.text, bool(result.defect)) == (None, True)
-
-
-def test_the_proof_sees_what_a_program_does() -> None:
-    source = Source.from_text("numbers.md", "")
-    trees: list[Runbook] = []
-    for text in ("## 1. A\n", "## 1. A\n\n- FAIL: CONTINUE\n", "## 1. A\n\nB\n", "## 1. B\n", "# T\n\n## 1. A\n"):
-        tree = parse(Source.from_text("numbers.md", text)).runbook
-        assert tree
-        trees.append(tree)
-    alike = [is_equivalent(source, trees[0], tree) for tree in trees]
-    assert alike == [True, False, False, False, False]
+    assert (result.text, bool(result.defect)) == (None, True), "a result with another meaning is not given"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from compiler.driver import compile_file
 from compiler.ir.tasks import End
 from compiler.ir.texts import text
@@ -15,26 +17,38 @@ LIST = "## 1. All\n\n- {path}\n"
 LEAF = "## 1. Leaf\n"
 
 
-def test_a_runbook_beside_comes_before_one_in_the_root(tmp_path: Path) -> None:
-    files = {"sub/main.runbook.md": LIST.format(path="a.runbook.md"), "sub/a.runbook.md": "## 1. Near\n"}
-    compiled(tmp_path, LEAF, files | {"a.runbook.md": "## 1. Far\n"})
-    program = compile_file(str(tmp_path / "sub/main.runbook.md")).program
-    assert program
-    assert [str(node.title) for node in program.nodes if node.id == "1/a.runbook.md/1"] == ["Near"]
-
-
-def test_a_runbook_is_found_in_the_root(tmp_path: Path) -> None:
-    files = {"sub/main.runbook.md": LIST.format(path="lib/a.runbook.md"), "lib/a.runbook.md": LEAF}
-    compiled(tmp_path, LEAF, files)
+def test_a_runbook_is_found_beside_or_in_the_root(tmp_path: Path) -> None:
+    files = {"sub/main.runbook.md": "## 1. All\n\n- a.runbook.md\n- lib/b.runbook.md\n", "lib/b.runbook.md": LEAF}
+    compiled(tmp_path, LEAF, files | {"sub/a.runbook.md": "## 1. Near\n", "a.runbook.md": "## 1. Far\n"})
     compilation = compile_file(str(tmp_path / "sub/main.runbook.md"))
     assert findings(compilation) == []
-    assert [source.path for source in compilation.program.sources] == ["sub/main.runbook.md", "lib/a.runbook.md"]  # type: ignore[union-attr]
+    program = compilation.program
+    assert program
+    assert [source.path for source in program.sources] == [*files, "sub/a.runbook.md"]
+    assert str(program.index()["1/a.runbook.md/1"].title) == "Near"
+    twice = compiled(tmp_path, "## 1. All\n\n- lib/b.runbook.md\n- lib/b.runbook.md\n").program
+    assert twice
+    leaves = [node.id for node in twice.nodes if str(node.title) == "Leaf"]
+    assert leaves == ["1/lib/b.runbook.md/1", "1/lib/b.runbook.md~2/1"]
 
 
-def test_a_missing_runbook_is_an_error_unless_links_are_left_out(tmp_path: Path) -> None:
-    text = LIST.format(path="a.runbook.md")
-    assert findings(compiled(tmp_path, text)) == ["RD301 3:3"]
-    assert findings(compiled(tmp_path, text, link=False)) == []
+TEN = {f"{n}.runbook.md": "## 1. Ten\n\n" + f"- {n + 1}.runbook.md\n" * 10 for n in range(6)}
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "link", "expected"),
+    [
+        ("a", {}, True, ["RD301 3:3"]),
+        ("a", {}, False, []),
+        ("main", {}, True, ["RD303 3:3"]),
+        ("latin", {}, True, ["RD002 3:3"]),
+        ("0", TEN | {"6.runbook.md": LEAF}, True, ["RD304 1:4"]),
+    ],
+    ids=["missing", "not linked", "itself", "unreadable", "too many"],
+)
+def test_findings(tmp_path: Path, name: str, files: dict[str, str], link: bool, expected: list[str]) -> None:
+    (tmp_path / "latin.runbook.md").write_bytes(b"\xff")
+    assert findings(compiled(tmp_path, LIST.format(path=f"{name}.runbook.md"), files, link=link)) == expected
 
 
 def test_paths_that_leave_the_project_are_refused_even_without_links(tmp_path: Path) -> None:
@@ -68,10 +82,6 @@ def test_a_cycle_is_shown_as_a_whole(tmp_path: Path) -> None:
     assert len(compilation.diagnostics[0].related) == 2
 
 
-def test_a_runbook_that_lists_itself_is_a_cycle(tmp_path: Path) -> None:
-    assert findings(compiled(tmp_path, LIST.format(path="main.runbook.md"))) == ["RD303 3:3"]
-
-
 def test_errors_of_a_nested_runbook_are_shown_in_its_own_file(tmp_path: Path) -> None:
     files = {"a.runbook.md": "## 2. Late?\n"}
     compilation = compiled(tmp_path, LIST.format(path="a.runbook.md"), files)
@@ -79,29 +89,11 @@ def test_errors_of_a_nested_runbook_are_shown_in_its_own_file(tmp_path: Path) ->
     assert compilation.program is None
 
 
-def test_a_document_that_cannot_be_read_is_named_where_it_is_included(tmp_path: Path) -> None:
-    (tmp_path / "a.runbook.md").write_bytes(b"\xff")
-    assert findings(compiled(tmp_path, LIST.format(path="a.runbook.md"))) == ["RD002 3:3"]
-
-
-def test_repeated_inclusion_has_a_limit(tmp_path: Path) -> None:
-    files = {f"{n}.runbook.md": "## 1. Ten\n\n" + f"- {n + 1}.runbook.md\n" * 10 for n in range(6)}
-    compilation = compiled(tmp_path, "## 1. All\n\n- 0.runbook.md\n", files | {"6.runbook.md": LEAF})
-    assert findings(compilation) == ["RD304 1:4"]
-
-
 def test_deep_inclusion_needs_no_recursion(tmp_path: Path) -> None:
     files = {f"{n}.runbook.md": LIST.format(path=f"{n + 1}.runbook.md") for n in range(250)}
     compilation = compiled(tmp_path, LIST.format(path="0.runbook.md"), files | {"250.runbook.md": LEAF})
     assert compilation.program
     assert optimize(compilation.program).entry.count("/") == 2 * 251
-
-
-def test_a_path_that_stands_twice_in_a_list_gets_two_ids(tmp_path: Path) -> None:
-    compilation = compiled(tmp_path, "## 1. All\n\n- a.runbook.md\n- a.runbook.md\n", {"a.runbook.md": LEAF})
-    assert compilation.program
-    leaves = [node.id for node in compilation.program.nodes if str(node.title) == "Leaf"]
-    assert leaves == ["1/a.runbook.md/1", "1/a.runbook.md~2/1"]
 
 
 def test_the_ends_of_a_nested_runbook_lead_on_with_their_messages(tmp_path: Path) -> None:

@@ -80,20 +80,10 @@ def test_a_program_goes_on_alike_wherever_its_operator_takes_it(program: Program
     walks_alike(program, happens)
 
 
-# --- By hand ---------------------------------------------------------------------------------------------------------
-
-MARKED = """\
-## 1. A
-- PASS: GOTO 2
-- FAIL: GOTO 3
-### 1.1 B
-- FAIL: CONTINUE
-### 1.2 C
-- FAIL: CONTINUE
-## 2. D
-## 3. E
-## Cleanup F
-"""
+MARKED = (
+    "## 1. A\n- PASS: GOTO 2\n- FAIL: GOTO 3\n### 1.1 B\n- FAIL: CONTINUE\n### 1.2 C\n- FAIL: CONTINUE\n"
+    "## 2. D\n## 3. E\n## Cleanup F\n"
+)
 
 
 def program_of(folder: Path, text: str, files: dict[str, str] | None = None) -> Program:
@@ -102,13 +92,10 @@ def program_of(folder: Path, text: str, files: dict[str, str] | None = None) -> 
     return found
 
 
-def test_steps_that_only_a_jump_reaches_stay_where_jumps_are_offered(tmp_path: Path) -> None:
+def test_what_only_a_run_with_a_jump_takes_stays(tmp_path: Path) -> None:
     program = program_of(tmp_path, MARKED)
     assert "Cleanup" in optimize(program).index()
-    assert "Cleanup" not in optimize(program, jumps=False).index()
-
-
-def test_a_transition_that_only_a_run_with_a_jump_takes_stays(tmp_path: Path) -> None:
+    assert "Cleanup" not in optimize(program, jumps=False).index(), "no jumps are offered"
     text = MARKED.replace("### 1.1 B\n", "### 1.1 B\n- PASS: GOTO 3\n").replace(
         "### 1.2 C\n- FAIL: CONTINUE\n", "### 1.2 C\n"
     )

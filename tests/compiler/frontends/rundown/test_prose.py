@@ -10,27 +10,15 @@ import pytest
 from compiler.driver import Compilation, compile_file
 from compiler.frontends.rundown.parse.document import parse
 from compiler.text.source import Source
-from tests.compiler.frontends.rundown.printing import print_runbook
 from tests.support.documents import compiled, finding, findings
 from tests.support.text_form import to_text_form
 
 BUILD = "## 1. Build\n\n```bash\nmake\n```\n\n"
 TEST = "## 2. Test\n\nLook.\n"
-SECTION = """\
-## Prerequisites
-An account, and:
-### Tools you need
-#### Git
-```python
-print()
-```
-- PASS the first test
-```bash
-git --version
-```
-More text.
-
-"""
+SECTION = (
+    "## Prerequisites\nAn account, and:\n### Tools you need\n#### Git\n```python\nprint()\n```\n"
+    "- PASS the first test\n```bash\ngit --version\n```\nMore text.\n\n"
+)
 
 
 def document(prose: str, *parts: str) -> str:
@@ -41,14 +29,41 @@ def helps(compilation: Compilation, code: str) -> list[str]:
     return [item.help for item in compilation.diagnostics if item.code == code]
 
 
-@pytest.mark.parametrize(
-    "parts", [(SECTION, BUILD, TEST), (BUILD, SECTION, TEST), (BUILD, TEST, SECTION)], ids=["first", "between", "last"]
-)
-def test_a_section_of_prose_is_no_step_wherever_it_stands(tmp_path: Path, parts: tuple[str, ...]) -> None:
-    compilation = compiled(tmp_path, document("[Prerequisites]", *parts))
-    assert findings(compilation) == []
-    assert compilation.program
-    assert [node.id for node in compilation.program.nodes] == ["1", "2", "STOP", "COMPLETE"]
+INNER = "## 1. A\n\nDo.\n\n### Notes\n\nx\n\n### 1.1 B\n\nDo.\n\n"
+OF_PROJECT = {"rdc.toml": 'prose = ["Prerequisites", "Troubleshooting"]\n'}
+NO_LISTS = ("Prerequisites", "{a: b}", "[5]", "['']", "[[a]]", "", json.dumps([str(number) for number in range(101)]))
+CASES: list[tuple[str, dict[str, str], list[str]]] = [
+    (document("[Prerequisites]", SECTION, BUILD, TEST), {}, []),
+    (document("[Prerequisites]", BUILD, SECTION, TEST), {}, []),
+    (document("[Prerequisites]", BUILD, TEST, SECTION), {}, []),
+    (document("[Notes]", INNER, TEST), {}, []),
+    (document('["Before  you start"]', "##   Before you   start ##\n\nText.\n\n", BUILD), {}, []),
+    *((document(value, BUILD), {}, ["RD013 2:7"]) for value in NO_LISTS),
+    # a project, which a document overrides, and an included document
+    (BUILD + SECTION, OF_PROJECT, []),
+    (BUILD, OF_PROJECT, []),
+    (BUILD, {"rdc.toml": "prose = 5\n"}, ["RD501 1:1"]),
+    (document("[]", BUILD, "- FAIL: GOTO Notes\n\n## Notes\n\nText.\n"), {"rdc.toml": 'prose = ["Notes"]\n'}, []),
+    (
+        document("[]", "## 1. A\n\n- a.runbook.md\n"),
+        {"a.runbook.md": document("[Notes]", BUILD, "## Notes\n\nText.\n")},
+        [],
+    ),
+    # what is not ignored
+    (document("[Notes]", BUILD, "## Notes\n\n- PASS: STOP x\n"), {}, ["RD043 13:3"]),
+    (document("[Notes]", BUILD, "## Notes\n\n```sh\nls\n"), {}, ["RD045 13:1"]),
+    (document("[Notes]", BUILD, "## Notes\n\n```sh\nls\n\n## 2. Test\n\n```sh\nls\n```\n"), {}, ["RD049 13:1"]),
+]
+
+
+@pytest.mark.parametrize(("text", "files", "expected"), CASES)
+def test_findings(tmp_path: Path, text: str, files: dict[str, str], expected: list[str]) -> None:
+    compilation = compiled(tmp_path, text, files)
+    assert findings(compilation) == expected
+    if SECTION in text or INNER in text:
+        assert compilation.program
+        steps = {node.id for node in compilation.program.nodes} - {"STOP", "COMPLETE"}
+        assert steps == ({"1.1", "2"} if INNER in text else {"1", "2"} if TEST in text else {"1"})
 
 
 def test_a_program_is_the_same_with_and_without_sections_of_prose(tmp_path: Path) -> None:
@@ -66,19 +81,6 @@ def test_prose_above_the_first_step_is_part_of_the_description() -> None:
     tree = parse(Source.from_text("a.runbook.md", document("[Prerequisites]", "# T\n\nIt builds.\n\n", SECTION, BUILD)))
     assert tree.runbook
     assert tree.runbook.description == "It builds.\n\n" + SECTION.rstrip()
-    printed = print_runbook(tree.runbook)
-    again = parse(Source.from_text("a.runbook.md", printed)).runbook
-    assert again
-    assert again.description == tree.runbook.description
-    assert print_runbook(again) == printed
-
-
-def test_a_subsection_in_a_step_can_be_prose_too(tmp_path: Path) -> None:
-    text = document("[Notes]", "## 1. A\n\nDo.\n\n### Notes\n\nx\n\n### 1.1 B\n\nDo.\n\n", TEST)
-    compilation = compiled(tmp_path, text)
-    assert findings(compilation) == []
-    assert compilation.program
-    assert {"1.1", "2"} <= {node.id for node in compilation.program.nodes}
 
 
 @pytest.mark.parametrize("name", ["prerequisites", "Prerequisite", "Prerequisites:", "## Prerequisites"])
@@ -97,69 +99,12 @@ def test_a_name_that_is_almost_a_heading_is_corrected(tmp_path: Path) -> None:
     assert "did you mean" not in found[2]
 
 
-def test_spaces_in_a_heading_do_not_count(tmp_path: Path) -> None:
-    text = document('["Before  you start"]', "##   Before you   start ##\n\nText.\n\n", BUILD)
-    assert findings(compiled(tmp_path, text)) == []
-
-
-@pytest.mark.parametrize(
-    "value", ["Prerequisites", "{a: b}", "[5]", "['']", "[[a]]", "", json.dumps([str(number) for number in range(101)])]
-)
-def test_what_is_no_list_of_headings_is_an_error(tmp_path: Path, value: str) -> None:
-    assert findings(compiled(tmp_path, document(value, BUILD))) == ["RD013 2:7"]
-
-
-def test_a_misspelled_option_is_corrected(tmp_path: Path) -> None:
-    (found,) = compiled(tmp_path, "---\nrdc: {pros: [a]}\n---\n" + BUILD).diagnostics
-    assert found.message.endswith("did you mean `prose`?")
-
-
-def test_the_project_can_name_sections_for_all_documents(tmp_path: Path) -> None:
-    files = {"rdc.toml": 'prose = ["Prerequisites", "Troubleshooting"]\n'}
-    assert findings(compiled(tmp_path, BUILD + SECTION, files)) == []
-    assert findings(compiled(tmp_path, BUILD, files)) == []
-    assert findings(compiled(tmp_path, BUILD, {"rdc.toml": "prose = 5\n"})) == ["RD501 1:1"]
-
-
-def test_the_list_of_a_document_replaces_that_of_the_project(tmp_path: Path) -> None:
-    files = {"rdc.toml": 'prose = ["Notes"]\n'}
-    text = document("[]", BUILD, "- FAIL: GOTO Notes\n\n## Notes\n\nText.\n")
-    assert findings(compiled(tmp_path, text, files)) == []
-
-
-def test_an_included_document_has_its_own_prose(tmp_path: Path) -> None:
-    files = {"a.runbook.md": document("[Notes]", BUILD, "## Notes\n\nText.\n")}
-    assert findings(compiled(tmp_path, document("[]", "## 1. A\n\n- a.runbook.md\n"), files)) == []
-
-
 def test_a_goto_cannot_lead_to_prose_and_is_told_why(tmp_path: Path) -> None:
     compilation = compiled(
         tmp_path, document("[Notes for you]", BUILD, "- FAIL: GOTO Notes\n\n## Notes for you\n\nText.\n")
     )
     assert findings(compilation) == ["RD201 11:14"]
     assert "text by the option `prose`" in compilation.diagnostics[0].help
-
-
-def test_a_transition_in_prose_is_not_ignored_in_silence(tmp_path: Path) -> None:
-    assert findings(compiled(tmp_path, document("[Notes]", BUILD, "## Notes\n\n- PASS: STOP x\n"))) == ["RD043 13:3"]
-
-
-def test_an_open_block_in_prose_is_an_error_like_elsewhere(tmp_path: Path) -> None:
-    text = document("[Notes]", BUILD, "## Notes\n\n```sh\nls\n")
-    assert findings(compiled(tmp_path, text)) == ["RD045 13:1"]
-
-
-def test_a_block_in_prose_that_swallows_a_step_is_reported(tmp_path: Path) -> None:
-    text = document("[Notes]", BUILD, "## Notes\n\n```sh\nls\n\n## 2. Test\n\n```sh\nls\n```\n")
-    assert findings(compiled(tmp_path, text)) == ["RD049 13:1"]
-
-
-def test_an_unreachable_section_of_text_is_told_of_the_option(tmp_path: Path) -> None:
-    compilation = compiled(tmp_path, BUILD + '## Notes: "all" of them\n\nText.\n\n```text\nx\n```\n')
-    (advice,) = helps(compilation, "RD401")
-    assert advice.endswith(r'in the frontmatter: `rdc: {prose: ["Notes: \"all\" of them"]}`')
-    taken = "---\n" + advice.split("`")[-2] + "\n---\n" + BUILD + '## Notes: "all" of them\n\nText.\n'
-    assert findings(compiled(tmp_path, taken)) == []
 
 
 @pytest.mark.parametrize(
@@ -179,20 +124,6 @@ def test_a_goto_that_can_never_fire_is_to_be_corrected(tmp_path: Path, text: str
 
 
 @pytest.mark.parametrize(
-    "step",
-    [
-        "## Rollback\n\n```bash\nundo\n```\n",
-        "## Rollback\n\nUndo it.\n\n- PASS: STOP\n",
-        "## Rollback\n\n### Rollback.1 Undo\n\nUndo it.\n",
-    ],
-    ids=["command", "transition", "substeps"],
-)
-def test_an_unreachable_step_that_does_something_is_not_called_text(tmp_path: Path, step: str) -> None:
-    (advice, *_) = helps(compiled(tmp_path, BUILD + step), "RD401")
-    assert "prose" not in advice
-
-
-@pytest.mark.parametrize(
     ("section", "code"),
     [
         ("## Notes\n\n### What it is\n\nText.\n", "RD032"),
@@ -200,29 +131,32 @@ def test_an_unreachable_step_that_does_something_is_not_called_text(tmp_path: Pa
         ("## Notes\n\n```sh\nx\n```\n\nText.\n", "RD112"),
         ("## Notes\n\n```sh\nx\n```\n\n```sh\nx\n```\n", "RD110"),
         ("## Änderungen\n\nText.\n", "RD032"),
+        ('## Notes: "all" of them\n\nText.\n\n```text\nx\n```\n', "RD401"),
     ],
 )
-def test_errors_about_the_form_of_a_text_name_the_option(tmp_path: Path, section: str, code: str) -> None:
-    compilation = compiled(tmp_path, BUILD + section)
-    (advice,) = helps(compilation, code)
+def test_the_option_is_advised_for_a_text_with_errors(tmp_path: Path, section: str, code: str) -> None:
+    (advice,) = helps(compiled(tmp_path, BUILD + section), code)
+    assert code != "RD401" or advice.endswith(r'in the frontmatter: `rdc: {prose: ["Notes: \"all\" of them"]}`')
     taken = "---\n" + advice.split("`")[-2] + "\n---\n" + BUILD + section
     assert findings(compiled(tmp_path, taken)) == []
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("step", "is_error"),
     [
-        BUILD + "text\n",
-        BUILD + "- FAIL: GOTO Fix\n\n## Fix\n\n```sh\nx\n```\n\ntext\n",
-        BUILD + "## Fix\n\n```sh\nx\n```\n\ntext\n\n- PASS: STOP\n",
-        BUILD + "## 2\\. Test\n",
-        BUILD + "## {n}. Test\n",
+        ("## Rollback\n\n```bash\nundo\n```\n", False),
+        ("## Rollback\n\nUndo it.\n\n- PASS: STOP\n", False),
+        ("## Rollback\n\n### Rollback.1 Undo\n\nUndo it.\n", False),
+        ("text\n", True),
+        ("- FAIL: GOTO Fix\n\n## Fix\n\n```sh\nx\n```\n\ntext\n", True),
+        ("## Fix\n\n```sh\nx\n```\n\ntext\n\n- PASS: STOP\n", True),
+        ("## 2\\. Test\n", True),
+        ("## {n}. Test\n", True),
     ],
-    ids=["numbered", "goto", "transitions", "almost-a-number", "dynamic"],
 )
-def test_a_step_of_the_flow_is_not_called_text(tmp_path: Path, text: str) -> None:
-    compilation = compiled(tmp_path, text)
-    assert compilation.program is None
+def test_the_option_is_not_advised_for_a_step(tmp_path: Path, step: str, is_error: bool) -> None:
+    compilation = compiled(tmp_path, BUILD + step)
+    assert (compilation.program is None, helps(compilation, "RD401") == []) == (is_error, is_error)
     assert not [finding(item) for item in compilation.diagnostics if "prose" in item.help]
 
 

@@ -10,7 +10,7 @@ import pytest
 from compiler.diagnostics.issues import InvalidError, OptionSource, diagnostics
 from compiler.diagnostics.model import Issue
 from compiler.frontends.rundown.declarations.frontmatter import scenario_keys
-from compiler.scenarios.mock import MockRun, mock
+from compiler.scenarios.mock import mock
 from compiler.scenarios.model import Event, Goto, InvalidEvent, Keys, Locate, Reply, Scenario, Script, read_scenarios
 from compiler.text.source import Span
 from tests.support.documents import compiled
@@ -28,6 +28,9 @@ def _answers_by_step(content: Mapping[str, object], _: Locate) -> Script:
 
 
 KEYS = Keys(frozenset({"agents", "inputs"}), _answers_by_step)
+
+
+THE_KEYS = "the keys are agents, description, inputs, result"
 
 
 def read(content: object) -> tuple[tuple[Scenario, ...], list[tuple[str, Span | None]]]:
@@ -51,15 +54,7 @@ def test_a_format_brings_keys_of_its_own() -> None:
         (5, [("scenario `a`: it must be a mapping", SPANS["a",])]),
         ({"agents": 5, "result": "STOP"}, [("scenario `a`: `agents` is not a mapping", SPANS["a", "agents"])]),
         ({"agents": {}}, [("scenario `a`: `result` must be COMPLETE or STOP", SPANS["a",])]),
-        (
-            {"commands": [], "result": "STOP"},
-            [
-                (
-                    "scenario `a`: there is no key `commands`; the keys are agents, description, inputs, result",
-                    SPANS["a",],
-                )
-            ],
-        ),
+        ({"commands": [], "result": "STOP"}, [(f"scenario `a`: there is no key `commands`; {THE_KEYS}", SPANS["a",])]),
         ({"result": "STOP", "description": ["x"]}, [("scenario `a`: `description` must be a string", SPANS["a",])]),
     ],
     ids=["no-mapping", "own", "result", "key-of-another-format", "description"],
@@ -82,28 +77,24 @@ def test_the_commands_of_a_runbook() -> None:
     )
 
 
-# --- Mock run --------------------------------------------------------------------------------------------------------
-
 ASKS = "## 1. One\n\nDone?\n\n- FAIL: CONTINUE\n\n## 2. Two\n\nDone?\n\n- FAIL: STOP\n"
 
 
-def played(tmp_path: Path, *replies: Event) -> MockRun:
-    compilation = compiled(tmp_path, ASKS)
-    assert compilation.program
-    return mock(compilation.program, Scenario("a", "", False, {}, replies, "STOP"))
+WAITS = "the run waits at step 1, but the scenario has no answer left"
 
 
-def test_a_reply_of_a_step_waits_for_it(tmp_path: Path) -> None:
-    mock_run = played(tmp_path, Reply("2", "fail"), Reply(None, "pass"))
-    assert [(made.step, made.outcome.word) for made in mock_run.path.visits] == [("1", "pass"), ("2", "fail")]
-    assert mock_run.message == ""
-
-
-def test_a_reply_of_a_step_answers_no_other(tmp_path: Path) -> None:
-    mock_run = played(tmp_path, Reply("2", "pass"), Reply("2", "pass"))
-    assert mock_run.path.visits == ()
-    assert mock_run.message == "the run waits at step 1, but the scenario has no answer left"
-
-
-def test_a_jump_is_called_what_its_format_calls_it(tmp_path: Path) -> None:
-    assert played(tmp_path, Goto("9", None, "skip to")).message == "there is no step `9`"
+@pytest.mark.parametrize(
+    ("replies", "visits", "message"),
+    [
+        ((Reply("2", "fail"), Reply(None, "pass")), [("1", "pass"), ("2", "fail")], ""),
+        ((Reply("2", "pass"), Reply("2", "pass")), [], WAITS),
+        ((Goto("9", None, "skip to"),), [], "there is no step `9`"),
+    ],
+)
+def test_what_replies_answer(
+    tmp_path: Path, replies: tuple[Event, ...], visits: list[tuple[str, str]], message: str
+) -> None:
+    program = compiled(tmp_path, ASKS).program
+    assert program
+    found = mock(program, Scenario("a", "", False, {}, replies, "STOP"))
+    assert ([(made.step, made.outcome.word) for made in found.path.visits], found.message) == (visits, message)

@@ -13,26 +13,29 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Gate
 from tests.support.stepspec_documents import compiled, findings, program_of, steps
 
-# --- The file of the configuration ------------------------------------------------------------------------------------
-
 ONE = "step_specs: [{id: a}]"
 POLICY = "hitl: {policy: {required_phases: ['']}}"
 
 
-def test_the_nearest_file_of_the_configuration_counts(tmp_path: Path) -> None:
-    files = {"config/runtime.yaml": "max_retries: 1", "specs/config/runtime.yaml": "max_retries: 2"}
-    program = program_of(compiled(tmp_path, ONE, files, "specs/deep/main.stepspec.yaml"))
-    assert [source.path for source in program.sources] == ["specs/deep/main.stepspec.yaml", "specs/config/runtime.yaml"]
-    assert program.stepspec
-    assert json.loads(str(program.stepspec.steps[0].spec))["retries"]["max"] == 2
+NEAR = {"config/runtime.yaml": "max_retries: 1", "specs/config/runtime.yaml": "max_retries: 2"}
+NAMED = {"config/runtime.yaml": "max_retries: 1", "policy.json": '{"runtime": {"max_retries": 3}}'}
 
 
-def test_a_file_that_is_named_counts_alone(tmp_path: Path) -> None:
-    files = {"config/runtime.yaml": "max_retries: 1", "policy.json": '{"runtime": {"max_retries": 3}}'}
-    program = program_of(compiled(tmp_path, f"config: policy.json\n{ONE}", files))
-    assert [source.path for source in program.sources] == ["main.stepspec.yaml", "policy.json"]
+@pytest.mark.parametrize(
+    ("text", "files", "name", "counting", "retries"),
+    [
+        (ONE, NEAR, "specs/deep/main.stepspec.yaml", "specs/config/runtime.yaml", 2),
+        (f"config: policy.json\n{ONE}", NAMED, "main.stepspec.yaml", "policy.json", 3),
+    ],
+    ids=["nearest", "named"],
+)
+def test_the_nearest_or_the_named_file_of_the_configuration_counts(
+    tmp_path: Path, text: str, files: dict[str, str], name: str, counting: str, retries: int
+) -> None:
+    program = program_of(compiled(tmp_path, text, files, name))
+    assert [source.path for source in program.sources] == [name, counting]
     assert program.stepspec
-    assert json.loads(str(program.stepspec.steps[0].spec))["retries"]["max"] == 3
+    assert json.loads(str(program.stepspec.steps[0].spec))["retries"]["max"] == retries
 
 
 SITE = """
@@ -93,18 +96,15 @@ def test_of_a_named_file_only_the_safeguards_of_a_project_hold(tmp_path: Path) -
     assert settings["tools"] == {"announce": {"command": "mine", "risk": "high"}}
 
 
-def test_a_project_has_one_file_of_its_configuration(tmp_path: Path) -> None:
-    files = {"config/runtime.yaml": SITE, "config/runtime.yml": "max_retries: 1"}
-    for text in (ONE, f"config: {{}}\n{ONE}", f"config: own.yaml\n{ONE}"):
-        made = compiled(tmp_path, text, {**files, "own.yaml": "{}"})
-        assert (made.program, [item.code for item in made.diagnostics]) == (None, ["RD868"])
-
-
-def test_errors_in_the_file_of_a_project_are_found_beside_a_configuration(tmp_path: Path) -> None:
+def test_a_project_has_one_file_of_its_configuration_without_errors(tmp_path: Path) -> None:
+    files = {"config/runtime.yaml": "hitl: {policy: {required_phases: }}", "own.yaml": "{}"}
     for config in ("{}", "own.yaml"):
-        files = {"config/runtime.yaml": "hitl: {policy: {required_phases: }}", "own.yaml": "{}"}
         made = compiled(tmp_path, f"config: {config}\n{ONE}", files)
         assert [(Path(item.path).name, item.code) for item in made.diagnostics] == [("runtime.yaml", "RD855")]
+    files = {"config/runtime.yaml": SITE, "config/runtime.yml": "max_retries: 1"}
+    for text in (ONE, f"config: {{}}\n{ONE}", f"config: own.yaml\n{ONE}"):
+        made = compiled(tmp_path, text, files)
+        assert (made.program, [item.code for item in made.diagnostics]) == (None, ["RD868"])
 
 
 HOLD = "conditional_required: true"
@@ -130,41 +130,32 @@ def test_a_conditional_rule_that_no_step_can_meet_is_named(policy: str, tmp_path
 
 
 def test_rules_without_a_conditional_step_are_named(tmp_path: Path) -> None:
-    text, policy = "- {id: a, phase: Plan, human_gate: required}", f"{{policy: {{{HOLD}, conditional_phases: [Plan]}}}}"
-    (found,) = steps(tmp_path, text, f"{{hitl: {policy}}}").diagnostics
-    assert found.message == ("no step can meet `Plan` in `conditional_phases`: no step has `human_gate: conditional`")
-    file = {"config/runtime.yaml": f"hitl: {policy}"}
-    assert findings(compiled(tmp_path, f"step_specs: [{text[2:]}]", file)) == []
-
-
-@pytest.mark.parametrize(("phase", "is_found"), [("plan", True), ("Build", False), ("Plan", False)])
-def test_shared_rules_in_another_case_are_named(phase: str, is_found: bool, tmp_path: Path) -> None:
-    site = {"config/runtime.yaml": f"hitl: {{policy: {{{HOLD}, conditional_phases: [{phase}]}}}}"}
-    for config in ("", "config: {}\n"):
-        text = f"{config}step_specs: [{{id: a, phase: Plan, human_gate: conditional}}]"
-        made = compiled(tmp_path, text, site)
-        assert [(Path(one.path).name, one.code) for one in made.diagnostics] == [("runtime.yaml", "RD875")] * is_found
+    policy = f"{{policy: {{{HOLD}, conditional_phases: [Plan]}}}}"
+    (found,) = steps(tmp_path, "- {id: a, phase: Plan, human_gate: required}", f"{{hitl: {policy}}}").diagnostics
+    assert found.message == "no step can meet `Plan` in `conditional_phases`: no step has `human_gate: conditional`"
+    for phase, gate, is_found in (
+        *(("Plan", "required", False), ("plan", "conditional", True)),
+        *(("Build", "conditional", False), ("Plan", "conditional", False)),
+    ):
+        site = {"config/runtime.yaml": f"hitl: {{policy: {{{HOLD}, conditional_phases: [{phase}]}}}}"}
+        for config in ("", "config: {}\n"):
+            made = compiled(tmp_path, f"{config}step_specs: [{{id: a, phase: Plan, human_gate: {gate}}}]", site)
+            places = [(Path(one.path).name, one.code) for one in made.diagnostics]
+            assert places == [("runtime.yaml", "RD875")] * is_found, "of shared rules those in another case"
 
 
 def test_findings_in_a_file_stand_there(tmp_path: Path) -> None:
     made = compiled(tmp_path, ONE, {"config/runtime.yaml": "max_retries: x\nmax_retries: 1\nhitl: {policy: 5}\n"})
     assert [(Path(item.path).name, item.code) for item in made.diagnostics] == [
-        ("runtime.yaml", "RD852"),
-        ("runtime.yaml", "RD855"),
+        *(("runtime.yaml", "RD852"), ("runtime.yaml", "RD855"))
     ]
     broken = compiled(tmp_path, ONE, {"config/runtime.yaml": "max_retries: [\n"})
     assert [item.code for item in broken.diagnostics] == ["RD850"]
-
-
-def test_keys_of_other_programs_in_a_file_are_passed_over(tmp_path: Path) -> None:
     text = "server: {port: 1}\nruntime: {logs: x, max_retris: 1}\nhitl: {color: x}\n"
     made = compiled(tmp_path, ONE, {"config/runtime.yaml": text})
-    assert findings(made) == ["RD853 2:20", "RD853 3:8"]
-
-
-def test_a_document_is_checked_without_its_configuration(tmp_path: Path) -> None:
+    assert findings(made) == ["RD853 2:20", "RD853 3:8"], "but no keys of other programs"
     text = "config: none.yaml\nstep_specs: [{id: a, human_gate: conditional, tools: [{name: own}]}]"
-    assert findings(compiled(tmp_path, text, link=False)) == []
+    assert findings(compiled(tmp_path, text, link=False)) == [], "without its configuration"
 
 
 def _link(folder: Path) -> None:
@@ -191,8 +182,6 @@ def test_a_file_that_cannot_be_used_stops_the_compilation(tmp_path: Path, what: 
     assert {item.code for item in made.diagnostics} == {"RD868"}
 
 
-HOLDS = "conditional_required: true"
-
 # What the policy, the phase and the gate of a step are, and the beginning of the reason for which somebody is asked.
 ROWS = [
     # The phase decides first.
@@ -210,13 +199,13 @@ ROWS = [
     # Then what the step says.
     ("", "Plan", "required", "human_gate: required"),
     ("conditional_required: false, recommended_required: false", "Plan", "required", "human_gate: required"),
-    (f"{HOLDS}, conditional_phases: [Plan]", "Plan", "conditional", "human_gate: conditional, and phase Plan"),
-    (f"{HOLDS}, conditional_keywords: [big]", "Plan", "conditional", "human_gate: conditional, and workflow"),
+    (f"{HOLD}, conditional_phases: [Plan]", "Plan", "conditional", "human_gate: conditional, and phase Plan"),
+    (f"{HOLD}, conditional_keywords: [big]", "Plan", "conditional", "human_gate: conditional, and workflow"),
     ("conditional_required: false, conditional_phases: [Plan]", "Plan", "conditional", ""),
     ("conditional_phases: [Plan]", "Plan", "conditional", ""),
-    (f"{HOLDS}, conditional_phases: [Build]", "Plan", "conditional", ""),
-    (f"{HOLDS}, conditional_phases: [Plan]", "Plan", "optional", ""),
-    (f"{HOLDS}, conditional_phases: [Plan]", "Plan", "recommended", ""),
+    (f"{HOLD}, conditional_phases: [Build]", "Plan", "conditional", ""),
+    (f"{HOLD}, conditional_phases: [Plan]", "Plan", "optional", ""),
+    (f"{HOLD}, conditional_phases: [Plan]", "Plan", "recommended", ""),
     ("recommended_required: true", "Plan", "recommended", "human_gate: recommended"),
     ("recommended_required: false", "Plan", "recommended", ""),
     ("", "Plan", "recommended", ""),
@@ -243,41 +232,36 @@ def test_the_first_rule_that_applies_decides(tmp_path: Path, policy: str, phase:
     assert all(text.startswith(reason) for text in found.values())
 
 
-def test_a_step_without_a_phase_has_that_of_the_workflow(tmp_path: Path) -> None:
+OF_TOOLS = """
+- id: a
+  human_gate: required
+  tools:
+    - {name: own, risk: low}
+    - {name: gitStatus, risk: medium}
+    - {name: gitDiff, risk: low, gate: look}
+    - {name: gitDiff, risk: high}
+    - {name: gitDiff, risk: high}
+    - {name: gitStatus, risk: high, gate: look}
+"""
+ONCE = """
+- {id: a, tools: [{name: gitStatus, gate: look}]}
+- {id: b, tools: [{name: gitStatus, gate: look}, {name: gitDiff, gate: more}]}
+- {id: c, tools: [{name: gitStatus, gate: more}, {name: gitDiff, gate: "m:w:c:hitl"}], human_gate: required}
+"""
+
+
+def test_gates_of_steps_and_tools(tmp_path: Path) -> None:
     text = """
         workflow: {module: m, workflow: w, phase: Plan}
         config: {hitl: {policy: {required_phases: [Plan]}}}
         step_specs: [{id: a}, {id: b, phase: Build}]
     """
-    assert list(gates(program_of(compiled(tmp_path, text)))) == ["m:w:a:hitl"]
-
-
-def test_tools_have_gates_by_their_risk_or_by_name(tmp_path: Path) -> None:
-    text = """
-        - id: a
-          human_gate: required
-          tools:
-            - {name: own, risk: low}
-            - {name: gitStatus, risk: medium}
-            - {name: gitDiff, risk: low, gate: look}
-            - {name: gitDiff, risk: high}
-            - {name: gitDiff, risk: high}
-            - {name: gitStatus, risk: high, gate: look}
-    """
-    made = steps(tmp_path, text, "{tools: {own: {command: x, risk: high}}}")
+    assert list(gates(program_of(compiled(tmp_path, text)))) == ["m:w:a:hitl"], "the phase of the workflow"
+    made = steps(tmp_path, OF_TOOLS, "{tools: {own: {command: x, risk: high}}}")
     assert list(gates(program_of(made))) == ["m:w:a:hitl", "tool:own:a", "look", "tool:gitDiff:a"]
-
-
-def test_a_gate_is_asked_once(tmp_path: Path) -> None:
-    text = """
-        - {id: a, tools: [{name: gitStatus, gate: look}]}
-        - {id: b, tools: [{name: gitStatus, gate: look}, {name: gitDiff, gate: more}]}
-        - {id: c, tools: [{name: gitStatus, gate: more}, {name: gitDiff, gate: "m:w:c:hitl"}], human_gate: required}
-    """
-    program = program_of(steps(tmp_path, text))
-    assert list(gates(program)) == ["look", "more", "m:w:c:hitl"]
-    nodes = program.index()
-    assert [nodes[name].group for name in gates(program)] == ["a", "b", "c"]
+    program = program_of(steps(tmp_path, ONCE))
+    groups = [(name, program.index()[name].group) for name in gates(program)]
+    assert groups == [("look", "a"), ("more", "b"), ("m:w:c:hitl", "c")], "each is asked once"
 
 
 def test_gates_stand_before_all_attempts(tmp_path: Path) -> None:

@@ -135,11 +135,6 @@ def test_findings_have_their_places(tmp_path: Path, text: str) -> None:
     assert (made.program is None) == has_error
 
 
-def test_invalid_arguments_of_a_tool_are_named_once(tmp_path: Path) -> None:
-    (found,) = steps(tmp_path, "- {id: a, tools: [{name: readFile}]}").diagnostics
-    assert found.message == "the arguments of readFile are not valid: path is missing"
-
-
 # The configuration of a specification with one step and one placeholder, with what is found.
 CONFIGURED = {
     "{max_retries: 2, step_timeout_seconds: 60}": [],
@@ -217,49 +212,34 @@ def test_a_check_without_its_program_is_named(
         assert made.diagnostics == ()
 
 
-# --- JSON and lists ---------------------------------------------------------------------------------------------------
-
-
-def test_json_has_places_too(tmp_path: Path) -> None:
-    text = '[\n\t{"id": "a", "human_gate": "maybe"},\n\t{"id": "\\u0061", "id": "b", "tools": [{"nam\\u0065": 5}]}\n]\n'
-    made = compiled(tmp_path, text.encode(), name="main.stepspec.json")
-    assert findings(made) == ["RD855 2:14", "RD852 3:19", "RD855 3:41"]
+TWICE = '[\n\t{"id": "a", "human_gate": "maybe"},\n\t{"id": "\\u0061", "id": "b", "tools": [{"nam\\u0065": 5}]}\n]\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "expected"),
     [
-        ('{"step_specs": [,]}', "1:17"),
-        ('{"step_specs": [{"id": "a"},]}', "1:28"),
-        ('["a"\n', "2:1"),
-        ('[{"id": "\\ud800"}]', "1:3"),
-        ('[{"id": "a", "inputs": {"x": NaN}}]', "1:25"),
+        (TWICE, ["RD855 2:14", "RD852 3:19", "RD855 3:41"]),
+        ('{"step_specs": [,]}', ["RD850 1:17"]),
+        ('{"step_specs": [{"id": "a"},]}', ["RD850 1:28"]),
+        ('["a"\n', ["RD850 2:1"]),
+        ('[{"id": "\\ud800"}]', ["RD850 1:3"]),
+        ('[{"id": "a", "inputs": {"x": NaN}}]', ["RD850 1:25"]),
     ],
 )
-def test_what_is_no_json_has_its_place(tmp_path: Path, text: str, place: str) -> None:
-    assert findings(compiled(tmp_path, text.encode(), name="main.stepspec.json")) == [f"RD850 {place}"]
+def test_what_is_no_json_has_its_place(tmp_path: Path, text: str, expected: list[str]) -> None:
+    assert findings(compiled(tmp_path, text.encode(), name="main.stepspec.json")) == expected
 
 
 def test_of_a_bare_list_the_file_names_the_workflow(tmp_path: Path) -> None:
-    for name, text in (
-        ("plan.stepspec.json", '[{"id": "a", "human_gate": "required"}]'),
-        ("plan.stepspec.yml", "- {id: a, human_gate: required}"),
-    ):
-        folder = tmp_path / name.rpartition(".")[2]
-        folder.mkdir()
-        program = program_of(compiled(folder, text, name=name))
-        assert program.entry == "plan:plan:a:hitl"
-        assert (program.name, program.title) == ("plan", "plan")
+    (tmp_path / "yml").mkdir()
+    named = program_of(compiled(tmp_path, "- {id: a, human_gate: required}", name="a\nb.stepspec.yaml"))
+    assert named.entry == "a-b:a-b:a:hitl", "on one line"
+    as_json = compiled(tmp_path, '[{"id": "a", "human_gate": "required"}]', name="plan.stepspec.json")
+    as_yaml = compiled(tmp_path / "yml", "- {id: a, human_gate: required}", name="plan.stepspec.yml")
+    for program in (program_of(as_json), program_of(as_yaml)):
+        assert (program.entry, program.name, program.title) == ("plan:plan:a:hitl", "plan", "plan")
         assert program.stepspec
         assert json.loads(program.stepspec.workflow) == {"module": "plan", "workflow": "plan"}
-
-
-def test_a_file_with_a_strange_name_names_the_workflow_on_one_line(tmp_path: Path) -> None:
-    program = program_of(compiled(tmp_path, "- {id: a, human_gate: required}", name="a\nb.stepspec.yaml"))
-    assert program.entry == "a-b:a-b:a:hitl"
-
-
-def test_further_keys_of_the_workflow_are_kept(tmp_path: Path) -> None:
     made = compiled(tmp_path, "workflow: {module: m, workflow: w, owner: {name: core}}\nstep_specs: [{id: a}]")
     stepspec = program_of(made).stepspec
     assert stepspec
@@ -295,66 +275,61 @@ def test_specifications_are_recognized_among_other_files(tmp_path: Path, text: s
     assert (compile_file(str(tmp_path / "document")).format == "stepspec") == is_specification
 
 
-# --- Hostile input ----------------------------------------------------------------------------------------------------
-
 LAUGHS = "".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 9)}]\n" for n in range(1, 10))
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("", "RD854"),
-        ("step_specs: []\n", "RD854"),
-        ("step_specs: {}\n", "RD855"),
-        (f"x0: &x0 [lol]\n{LAUGHS}step_specs: []\n", "RD850"),
-        ("step_specs: " + "[" * 5000, "RD850"),
-        ("step_specs: [{id: a, inputs: " + "{a: " * 40 + "x" + "}" * 41 + "]", "RD850"),
-        ("step_specs: &a [*a]\n", "RD850"),
-        ("step_specs: [{id: a, inputs: {x: .nan}}]\n", "RD850"),
-        ("step_specs: [{id: a, inputs: {x: !!binary eA==}}]\n", "RD850"),
-        ("step_specs: [{id: a, inputs: {? [x] : y}}]\n", "RD850"),
-        ("x: &p " + "z" * 3000 + "\nstep_specs:\n" + "- {id: a, description: *p}\n" * 400, "RD851"),
-        ("step_specs:\n" + "- {id: a}\n" * 501, "RD851"),
-        ("# comment\n" * 110_000, "RD851"),
-        ("step_specs: [{id: a\0b}]\n", "RD003"),
-        ("--- a\n--- b\n", "RD850"),
-        ("config: {guardrails: {input: {patterns: ['" + "(" * 3000 + "']}}}\nstep_specs: [{id: a}]", "RD870"),
-    ],
-)  # fmt: skip
+HOSTILE = [
+    ("", "RD854"),
+    ("step_specs: []\n", "RD854"),
+    ("step_specs: {}\n", "RD855"),
+    (f"x0: &x0 [lol]\n{LAUGHS}step_specs: []\n", "RD850"),
+    ("step_specs: " + "[" * 5000, "RD850"),
+    ("step_specs: [{id: a, inputs: " + "{a: " * 40 + "x" + "}" * 41 + "]", "RD850"),
+    ("step_specs: &a [*a]\n", "RD850"),
+    ("step_specs: [{id: a, inputs: {x: .nan}}]\n", "RD850"),
+    ("step_specs: [{id: a, inputs: {x: !!binary eA==}}]\n", "RD850"),
+    ("step_specs: [{id: a, inputs: {? [x] : y}}]\n", "RD850"),
+    ("x: &p " + "z" * 3000 + "\nstep_specs:\n" + "- {id: a, description: *p}\n" * 400, "RD851"),
+    ("step_specs:\n" + "- {id: a}\n" * 501, "RD851"),
+    ("# comment\n" * 110_000, "RD851"),
+    ("step_specs: [{id: a\0b}]\n", "RD003"),
+    ("--- a\n--- b\n", "RD850"),
+    ("config: {guardrails: {input: {patterns: ['" + "(" * 3000 + "']}}}\nstep_specs: [{id: a}]", "RD870"),
+]
+
+
 @pytest.mark.share(2)
+@pytest.mark.parametrize(("text", "code"), HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_input_gets_a_diagnostic(tmp_path: Path, text: str, code: str) -> None:
     made = compiled(tmp_path, text.encode())
     assert made.program is None
     assert code in {item.code for item in made.diagnostics}
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 100_000, '[{"id": ' + "[" * 40 + "]" * 40 + "}]", "", '"a"', "[1" + "0" * 5000 + "]"]
-)
-def test_hostile_json_gets_a_diagnostic(tmp_path: Path, text: str) -> None:
-    made = compiled(tmp_path, text.encode(), name="main.stepspec.json")
-    assert made.program is None
-    assert made.diagnostics
+def test_hostile_json_gets_a_diagnostic(tmp_path: Path) -> None:
+    for text in ("[" * 100_000, '[{"id": ' + "[" * 40 + "]" * 40 + "}]", "", '"a"', "[1" + "0" * 5000 + "]"):
+        made = compiled(tmp_path, text.encode(), name="main.stepspec.json")
+        assert (made.program, bool(made.diagnostics)) == (None, True), text[:50]
 
 
-def test_what_is_told_of_a_configuration_speaks_of_it(tmp_path: Path) -> None:
+def test_messages_name_what_they_are_about(tmp_path: Path) -> None:
+    (found,) = steps(tmp_path, "- {id: a, tools: [{name: readFile}]}").diagnostics
+    assert found.message == "the arguments of readFile are not valid: path is missing"
     made = steps(tmp_path, "- {id: a}", "{max_retris: 1, tools: {input: {comand: x, command: y}}}")
     messages = [f"{item.message} {item.help}" for item in made.diagnostics]
     assert [one.partition(",")[0].partition(" in ")[2] for one in messages] == ["the configuration", "the tool `input`"]
     assert "command, arguments, risk" in messages[1]
-
-
-@pytest.mark.parametrize(
-    ("text", "output"),
-    [
-        ("step_specs: [{id: a, inputs: {x: .nan}}]", "a number is infinite or not a number"),
-        ("step_specs: [", "the specification is not valid YAML: "),
-        ("a: 1\n--- b\n", "the specification is not valid YAML: a second document starts here"),
-    ],
-)
-def test_what_cannot_be_read_is_told_in_whole_sentences(tmp_path: Path, text: str, output: str) -> None:
-    message = compiled(tmp_path, text).diagnostics[0].message
-    assert message.startswith(output) or message.endswith(f": {output}")
+    made = steps(tmp_path, '- {id: "a\\nb", "x\\ny": 1, evidence: "L\\n"}')
+    assert len(made.diagnostics) >= 3
+    assert all(text.isprintable() for item in made.diagnostics for text in (item.message, item.help)), "on one line"
+    unread = {
+        "step_specs: [{id: a, inputs: {x: .nan}}]": "a number is infinite or not a number",
+        "step_specs: [": "the specification is not valid YAML: ",
+        "a: 1\n--- b\n": "the specification is not valid YAML: a second document starts here",
+    }
+    for text, output in unread.items():
+        message = compiled(tmp_path, text).diagnostics[0].message
+        assert message.startswith(output) or message.endswith(f": {output}")
 
 
 def test_values_that_are_given_are_checked_as_those_of_the_configuration(tmp_path: Path) -> None:
@@ -362,9 +337,3 @@ def test_values_that_are_given_are_checked_as_those_of_the_configuration(tmp_pat
     path.write_text("step_specs: [{id: a, outputs: ['{output_folder}/x']}]", encoding="utf-8")
     made = compile_file(str(path), Settings(options={"var": ("output_folder=../x", "output_folde=y")}))
     assert {(item.code, item.span is None) for item in made.diagnostics} == {("RD866", True), ("RD860", False)}
-
-
-def test_names_stand_on_one_line_in_messages(tmp_path: Path) -> None:
-    made = steps(tmp_path, '- {id: "a\\nb", "x\\ny": 1, evidence: "L\\n"}')
-    assert len(made.diagnostics) >= 3
-    assert all(text.isprintable() for item in made.diagnostics for text in (item.message, item.help))

@@ -12,7 +12,6 @@ from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.verify import issues
 from compiler.passes import optimize
 from tests.support.stepspec_documents import compiled, program_of, steps
-from tests.support.text_form import to_text_form
 
 WHOLE = """
 - id: s
@@ -101,64 +100,8 @@ def test_what_must_exist_when_a_step_starts(tmp_path: Path) -> None:
     """
     task = program_of(steps(tmp_path, text)).index()["a/inputs"].task
     assert isinstance(task, Stage)
-    assert [str(path) for path in task.paths] == [
-        *("one.md", "two.md", "three.md", "{output_folder}/four.md", "five.py", "six.md"),
-        *("{template_folder}/seven.md", "{template_folder}/deep/eight.md"),
-    ]
-
-
-def test_the_text_form(tmp_path: Path) -> None:
-    text = "- {id: a, human_gate: required, outputs: ['{output_folder}/x'], retries: {max: 2, backoff_seconds: 5}}"
-    program = program_of(steps(tmp_path, text))
-    assert to_text_form(program).partition("\n\n")[2] == FORM_OF_A_STEP
-
-
-FORM_OF_A_STEP = """\
-node m:w:a:hitl gate ""  # main.stepspec.yaml:4
-  gate "m:w:a:hitl"
-  reason "human_gate: required"
-  approved -> a
-  rejected -> a/rejected
-
-node a stage ""  # main.stepspec.yaml:4
-  stage "execute"
-  step "a"
-  attempt "a retries" + 1
-  delay 5
-  pass -> a/validation
-  fail and "a retries" < 2 -> a do "a retries" += 1 settles a fail
-  fail -> a/failed do reset a settles a fail
-
-node a/validation stage "validation"  # main.stepspec.yaml:4
-  stage "validation"
-  step "a"
-  paths <"output_folder"> "/x"
-  checks "exists"
-  attempt "a retries" + 1
-  pass -> a/outputs
-  fail and "a retries" < 2 -> a do "a retries" += 1 settles a fail
-  fail -> a/failed do reset a settles a fail
-
-node a/outputs stage "outputs"  # main.stepspec.yaml:4
-  stage "outputs"
-  step "a"
-  paths <"output_folder"> "/x"
-  attempt "a retries" + 1
-  pass -> COMPLETE do reset a settles a pass
-  fail and "a retries" < 2 -> a do "a retries" += 1 settles a fail
-  fail -> a/failed do reset a settles a fail
-
-node a/rejected end ""  # main.stepspec.yaml:4
-  result "stop"
-  message "step a was rejected"
-
-node a/failed end ""  # main.stepspec.yaml:4
-  result "stop"
-  message "step a failed"
-
-node COMPLETE end ""  # main.stepspec.yaml:4
-  result "complete"
-"""
+    expected = "one.md two.md three.md {output_folder}/four.md five.py six.md {template_folder}/seven.md"
+    assert [str(path) for path in task.paths] == [*expected.split(), "{template_folder}/deep/eight.md"]
 
 
 def walk(tmp_path: Path, text: str, config: str = "{}", **words: str) -> tuple[list[str], str]:
@@ -183,42 +126,34 @@ TRIED = """
 ALL = ["a/inputs", "a/gitStatus", "a/gitDiff", "a"]
 
 
+OFTEN = "- {id: a, retries: {backoff_seconds: 7}}\n- {id: b, retries: {max: 0}}"
+REJECTED = "- {id: a, human_gate: required}"
+
+
 @pytest.mark.parametrize(
-    ("words", "nodes", "end"),
+    ("text", "words", "nodes", "end"),
     [
-        ({}, [*ALL, "b"], "complete"),
-        ({"a": "fail pass"}, [*ALL, *ALL, "b"], "complete"),
-        ({"a": "fail fail"}, [*ALL, *ALL], "stop step a failed"),
-        ({"a_gitStatus": "fail fail"}, [*ALL[:2], *ALL[:2]], "stop step a failed"),
-        ({"a_gitStatus": "fail pass", "a": "fail"}, [*ALL[:2], *ALL], "stop step a failed"),
-        ({"a_gitDiff": "fail"}, [*ALL, "b"], "complete"),
-        ({"a_inputs": "fail"}, ALL[:1], "stop step a failed"),
-        ({"a": "fail", "a_inputs": "pass fail"}, [*ALL, *ALL[:1]], "stop step a failed"),
-        ({"b": "fail"}, [*ALL, "b"], "stop step b failed"),
+        (TRIED, {}, [*ALL, "b"], "complete"),
+        (TRIED, {"a": "fail pass"}, [*ALL, *ALL, "b"], "complete"),
+        (TRIED, {"a": "fail fail"}, [*ALL, *ALL], "stop step a failed"),
+        (TRIED, {"a_gitStatus": "fail fail"}, [*ALL[:2], *ALL[:2]], "stop step a failed"),
+        (TRIED, {"a_gitStatus": "fail pass", "a": "fail"}, [*ALL[:2], *ALL], "stop step a failed"),
+        (TRIED, {"a_gitDiff": "fail"}, [*ALL, "b"], "complete"),
+        (TRIED, {"a_inputs": "fail"}, ALL[:1], "stop step a failed"),
+        (TRIED, {"a": "fail", "a_inputs": "pass fail"}, [*ALL, *ALL[:1]], "stop step a failed"),
+        (TRIED, {"b": "fail"}, [*ALL, "b"], "stop step b failed"),
+        # The configuration decides how often, where the step does not.
+        (OFTEN, {"a": "fail fail"}, ["a", "a", "a", "b"], "complete"),
+        (OFTEN, {"b": "fail"}, ["a", "b"], "stop step b failed"),
+        (REJECTED, {"m:w:a:hitl": "rejected"}, ["m:w:a:hitl"], "stop step a was rejected"),
+        ("- {id: complete}\n- {id: failed}\n- {id: rejected}", {}, ["complete", "failed", "rejected"], "complete"),
     ],
 )
-def test_failures_are_tried_again(tmp_path: Path, words: dict[str, str], nodes: list[str], end: str) -> None:
-    assert walk(tmp_path, TRIED, **words) == (nodes, end)
-
-
-def test_the_configuration_says_how_often_where_the_step_does_not(tmp_path: Path) -> None:
-    text = "- {id: a, retries: {backoff_seconds: 7}}\n- {id: b, retries: {max: 0}}"
-    assert walk(tmp_path, text, "{max_retries: 2}", a="fail fail") == (["a", "a", "a", "b"], "complete")
-    assert walk(tmp_path, text, "{max_retries: 2}", b="fail") == (["a", "b"], "stop step b failed")
-    program = program_of(steps(tmp_path, text, "{max_retries: 2}"))
-    assert program.index()["a"].settings.delay == 7
-
-
-def test_a_gate_that_is_rejected_ends_the_run(tmp_path: Path) -> None:
-    program = program_of(steps(tmp_path, "- {id: a, human_gate: required}"))
-    machine = Machine(program)
-    end = machine.end(machine.advance(machine.start({}), Outcome("rejected")).state)
-    assert end
-    assert (end.result, str(end.message)) == ("stop", "step a was rejected")
-
-
-def test_steps_may_have_the_names_of_ends(tmp_path: Path) -> None:
-    assert walk(tmp_path, "- {id: complete}\n- {id: failed}\n- {id: rejected}")[1] == "complete"
+def test_failures_are_tried_again(tmp_path: Path, text: str, words: dict[str, str], nodes: list[str], end: str) -> None:
+    config = "{max_retries: 2}" if text == OFTEN else "{}"
+    assert walk(tmp_path, text, config, **words) == (nodes, end)
+    if text == OFTEN:
+        assert program_of(steps(tmp_path, text, config)).index()["a"].settings.delay == 7
 
 
 @pytest.mark.parametrize(
@@ -234,27 +169,13 @@ def test_gates_and_tools_may_have_the_names_of_ends(tmp_path: Path, text: str) -
     assert nodes[-1].task == End("complete")
 
 
-# --- The contract -----------------------------------------------------------------------------------------------------
-
-
 def test_the_contract_has_all_fields(tmp_path: Path) -> None:
     stepspec = program_of(steps(tmp_path, WHOLE, CONFIG)).stepspec
     assert stepspec
     first, second = (json.loads(str(step.spec)) for step in stepspec.steps)
-    assert second == {
-        "id": "t",
-        "name": "t",
-        "description": "",
-        "phase": "",
-        "inputs": {},
-        "outputs": [],
-        "templates": [],
-        "tools": [],
-        "validation": "",
-        "evidence": "none",
-        "human_gate": "optional",
-        "retries": {"max": 0, "backoff_seconds": 0},
-    }
+    nothing: dict[str, object] = dict.fromkeys(("description", "phase", "validation"), "")
+    nothing |= {"inputs": {}, "outputs": [], "templates": [], "tools": [], "evidence": "none", "human_gate": "optional"}
+    assert second == {"id": "t", "name": "t", "retries": {"max": 0, "backoff_seconds": 0}, **nothing}
     assert first["evidence"] == "L1"
     assert first["tools"][0] == {"name": "gitStatus", "args": {}, "required": False, "risk": "low"}
     assert first["templates"] == ["template:t.md"]
