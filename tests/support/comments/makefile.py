@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from hashlib import sha256
 
 from backends.common.specification import Specification, shown
-from backends.registry import load
+from backends.make.verify import Pinned, verify_caller, verify_loop
 from compiler.ir.edges import Edge, OutcomeTest
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import IDLE, Agent, Ask, End, Gate, Parallel, Shell, Stage, Tool, agents_of
@@ -28,7 +27,6 @@ from tests.support.comments.header import (
     used,
 )
 from tests.support.comments.workflow import bare
-from tests.support.golden import program
 
 Fact = Callable[[Program, str], object]
 
@@ -140,10 +138,10 @@ def check_native(compiled: Program, text: str) -> None:
     named = re.findall(r"^RDC_COUNTERS :=(.*)$", text, re.MULTILINE)[-1].split()
     assert [line.partition(": ")[0] for line in counters] == [f"rdc_{name}" for name in named]
     for line in counters:
-        assert any(re.fullmatch(each, line) for each in _about_counters(compiled)), line
+        assert line.partition(": ")[2] in {f"{each}." for each in _about_counters(compiled)}, line
     check_rules(compiled, part(text, steps, same))
     rest = part(text, same, "")
-    assert rest.partition("\nRDC_COUNTERS :=")[2].partition("\n")[2] == _same_in_all()
+    assert verify_loop(text) == "loop unchanged"
     first = (
         "Variables on make's command line are text. make expands nothing in them. Commands see all but those of rdc."
     )
@@ -151,25 +149,13 @@ def check_native(compiled: Program, text: str) -> None:
     assert "$(eval override $v := $$(value $v))$(eval $(if $(filter $v,REPLY STEP RERUN ASSUME),unexport,exp" in rest
 
 
-@cache
-def _same_in_all() -> str:
-    """Return the part below the names of another Makefile."""
-    text = load("make").emit(program("code-review"), {}).text or ""
-    return text.partition("\nRDC_COUNTERS :=")[2].partition("\n")[2]
-
-
 def _about_counters(compiled: Program) -> Iterator[str]:
     for counter in compiled.counters:
-        of = re.escape(counter.of)
-        yield (
-            rf"rdc_\w+: the number of the instance of {of}\."
-            if counter.role == "instance"
-            else (
-                rf"rdc_\w+: 1 after step {of} ended with {counter.outcome}\."
-                if counter.role == "mark"
-                else rf"rdc_\w+: how often {of} was run again\."
-            )
-        )
+        said = {
+            "instance": f"the number of the instance of {counter.of}",
+            "retries": f"how often {counter.of} was run again",
+        }
+        yield said.get(counter.role, f"1 after step {counter.of} ended with {counter.outcome}")
 
 
 def check_rules(compiled: Program, text: str) -> None:
@@ -325,7 +311,7 @@ def check_calling(compiled: Program, text: str) -> None:
     """Compare the comments on each step, and those on the call of the program."""
     call = "The call of the program: the same in every Makefile that has one"
     steps, rest = part(text, "The steps", call), part(text, call, "")
-    assert _in_all(rest) == _in_all(load("make").emit(program("nightly-report"), {}).text or "")
+    assert isinstance(verify_caller(text), Pinned)
     for line in comments(rest):
         sentence = next((each for each in OF_CALLS if line == each or line.startswith(f"{each} HUMAN=1 ")), "")
         assert sentence, f"unknown comment: {line!r}"
@@ -351,12 +337,6 @@ def check_calling(compiled: Program, text: str) -> None:
     assert found_nodes == [node for node in compiled.nodes if node.edges]
     for node, (_, block) in zip(found_nodes, blocks, strict=True):
         check_block(compiled, node, [line.removeprefix("  ") for line in block])
-
-
-def _in_all(text: str) -> list[str]:
-    """Return the lines below the definition of targets, without what the document has."""
-    lines = text.partition("\n.PHONY: $(RDC_TARGETS)\n")[2].split("\n")
-    return [re.sub(r" HUMAN=1 .*| --state-dir=\S+$", "", line) for line in lines]
 
 
 def _node_at(compiled: Program, found: re.Match[str]) -> Node:
