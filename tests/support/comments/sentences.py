@@ -2,42 +2,159 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Callable, Iterable
 
 from backends.common.remarks import shells
-from compiler.ir.program import Program
-from compiler.ir.tasks import Ask, Gate, Parallel, Tool, agents_of
+from compiler.analyses.values import most_visits
+from compiler.ir.program import Node, Program, texts_of
+from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel, Stage, Tool, agents_of
+from runtime_shim.stepspec.step_builder import checks_of
 from runtime_shim.stepspec.tool_schemas import BUILT_IN
 from runtime_shim.tasks.verdicts import LISTED
-from tests.support.comments.header import (
-    Check,
-    _calls,
-    _completions,
-    _decides,
-    _gates_of,
-    _hashes,
-    _needed,
-    _packages,
-    _prompted,
-    _validations,
-    _where,
-    agents,
-    both,
-    config,
-    has,
-    has_task,
-    is_stepspec,
-    is_worker,
-    named,
-    own,
-    proved,
-    sets,
-    specs,
-    tools_of,
-    used,
-    words,
-    worker,
-)
+from tests.support.comments.header import Check, config, has, proved, specs, tools_of, used
+
+
+def _decides(compiled: Program, _: str, found: re.Match[str]) -> bool:
+    asking = [node.id for node in compiled.nodes if isinstance(node.task, Ask | Gate)]
+    return " ".join(found[1].split()) == ", ".join(asking)
+
+
+def called(node: Node) -> list[str]:
+    if isinstance(node.task, Tool):
+        return [f"the tool {node.task.connection}"]
+    if isinstance(node.task, Stage):
+        return {"execute": ["the executor"], "tool": [f"the tool {node.task.subject}"]}.get(node.task.stage, [])
+    return [f"the agent {agent.agent}" if agent.agent else "an agent" for agent in agents_of(node.task)]
+
+
+def _calls(compiled: Program, _: str, found: re.Match[str]) -> bool:
+    """The number is that of the visits of a node with its entries, or less because the run has a limit of steps."""
+    visits, wanted = most_visits(compiled), dict[str, float]()
+    for node in compiled.nodes:
+        for name in called(node):
+            most = visits[node.id]
+            wanted[name] = wanted.get(name, 0) + (float("inf") if most is None else most)
+    numbers = {"no limit": float("inf"), "at most once": 1.0}
+    stated = {
+        name: numbers[number] if number in numbers else int(number.split()[2])
+        for name, number in re.findall(r"(\S.*?) \((no limit|at most .+?)\)(?:, | and |$)", " ".join(found[1].split()))
+    }
+    return stated.keys() == wanted.keys() and all(
+        stated[name] == most or (compiled.limit is not None and stated[name] < most) for name, most in wanted.items()
+    )
+
+
+def is_worker(text: str) -> bool:
+    return "\n# /// script\n" in text
+
+
+def own(compiled: Program, text: str) -> str:
+    """Return the author's part."""
+    return text[text.index(f"\ndef {compiled.kind}(") : text.index("\n# The runtime of rdc ")]
+
+
+def sets(*names: str) -> Check:
+    """The author's part has all of these settings or calls."""
+    return lambda compiled, text, _: all(re.search(rf"\b{name}(?:=|\()", own(compiled, text)) for name in names)
+
+
+def worker(pattern: str = "") -> Check:
+    """The file is a worker, and has a line with this pattern."""
+    return lambda _, text, __: is_worker(text) and re.search(pattern, text, re.MULTILINE)
+
+
+def named(of: Callable[[Program], Iterable[str]]) -> Check:
+    """The names in code spans are exactly these."""
+    return lambda compiled, _, found: sorted(re.findall(r"`([^`]+)`", found["names"])) == sorted(set(of(compiled)))
+
+
+def both(*checks: Check) -> Check:
+    return lambda *facts: all(check(*facts) for check in checks)
+
+
+def agents(compiled: Program) -> list[Agent]:
+    return [agent for node in compiled.nodes for agent in agents_of(node.task)]
+
+
+def has_task(kind: type, **facts: object) -> Check:
+    """The program has a task of this kind with these facts."""
+    return lambda compiled, *_: any(
+        isinstance(node.task, kind) and all(getattr(node.task, key) == value for key, value in facts.items())
+        for node in compiled.nodes
+    )
+
+
+def words(compiled: Program) -> set[str]:
+    return {
+        test.word for node in compiled.nodes for edge in node.edges for test in edge.guard if test.kind == "outcome"
+    }
+
+
+def _needed(compiled: Program, text: str, found: re.Match[str]) -> bool:
+    named = set(re.split(r",\s+|\s+and\s+", " ".join(found[1].split()).replace(" beside it", "")))
+    files = set(re.findall(r'^    "(rdc_\w+\.py)": "[0-9a-f]{64}",$', text, re.MULTILINE))
+    python = {"Python 3.10 or newer", "the packages below"} if is_worker(text) else {"Python 3.9 or newer"}
+    return named == {
+        "Linux or macOS",
+        *python,
+        *shells(compiled),
+        *files,
+        *("git" for one in used(compiled) if one == "git"),
+    }
+
+
+def _hashes(_: Program, text: str, found: re.Match[str]) -> bool:
+    parts = re.findall(rf"^# BEGIN {found[1]}\n(?:.*\n)*?# END {found[1]}\n", text, re.MULTILINE)
+    return hashlib.sha256("".join(parts).encode()).hexdigest() == found[2]
+
+
+def _packages(compiled: Program, _: str, found: re.Match[str]) -> bool:
+    names = [each.partition("==")[0] for each in re.findall(r'"(\S+==\S+)"', found[0])]
+    return names == ["dbos", "prometheus-client", *(name for name in used(compiled) if name != "git")]
+
+
+def _where(_: Program, text: str, found: re.Match[str]) -> bool:
+    option = re.search(r"`(worker )?--", found[0])  # the first one shows where it is given
+    return ("worker" in found[0]) == is_worker(text) == bool(option[1] if option else is_worker(text))
+
+
+def _completions(compiled: Program, _: str, found: re.Match[str]) -> bool:
+    nodes, stated = compiled.index(), " ".join(found[0].split())
+    ends = {name for name, node in nodes.items() if isinstance(node.task, End) and node.task.result == "complete"}
+    leading = [node.id for node in compiled.nodes if any(edge.target in ends for edge in node.edges)]
+    return set(re.findall(r"`([^`]+)` \(", stated)) == set(leading)
+
+
+def _prompted(compiled: Program) -> set[str]:
+    named = [
+        ref.register
+        for node in compiled.nodes
+        if agents_of(node.task)
+        for text in texts_of(node)
+        for ref in text.references
+    ]
+    named += [ref.register for context in compiled.contexts for ref in context.text.references]
+    return {declared.name for declared in compiled.inputs} & {*named}
+
+
+def _validations(compiled: Program, _: str, found: re.Match[str]) -> bool:
+    policies = {" ".join(spec["validation"].split()): spec["validation"] for spec in specs(compiled)}
+    stated = re.split(r",\s+|\s+and\s+", found["checks"])
+    return stated == checks_of(policies[" ".join(found["policy"].split())])
+
+
+def _gates_of(compiled: Program, _: str, found: re.Match[str]) -> bool:
+    gates = [node.id for node in compiled.nodes if isinstance(node.task, Gate)]
+    kinds = {"hitl" if name.endswith(":hitl") else "tool" if name.startswith("tool:") else "gate" for name in gates}
+    written = {"hitl": "`human_gate` (", "tool": "high `risk` (", "gate": "a `gate` ("}
+    stated = " ".join(found[0].split())
+    return {kind for kind, words in written.items() if words in stated} == kinds
+
+
+is_stepspec: Check = lambda compiled, *_: compiled.stepspec is not None  # noqa: E731
+
 
 NAMES_OF = r"(?P<names>(?:`[^`]+`(?:, | and )?)+)"
 
