@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 
-from backends.common.specification import Specification, shown
+from backends.common.specification import shown
 from backends.make.verify import Pinned, verify_caller, verify_loop
+from backends.registry import load
 from compiler.ir.edges import Edge, OutcomeTest
 from compiler.ir.program import Group, Node, Program
-from compiler.ir.tasks import IDLE, Agent, Ask, End, Gate, Parallel, Shell, Stage, Tool, agents_of
+from compiler.ir.tasks import IDLE, Agent, Ask, End, Gate, Parallel, Shell, Tool, agents_of
 from compiler.text.durations import spoken
 from compiler.version import __version__
 from runtime_shim.targets.naming import split_name
@@ -19,12 +20,10 @@ from tests.support.comments.header import (
     Check,
     always,
     check_header,
-    config,
     endings,
     has,
     proved,
     source,
-    specs,
     used,
 )
 from tests.support.comments.workflow import bare
@@ -317,7 +316,8 @@ def check_calling(compiled: Program, text: str) -> None:
             blocks[-1][1].append(line)
     if compiled.stepspec is not None:
         assert called == [each.id for each in compiled.stepspec.steps]
-        check_contract(compiled, blocks)
+        usual = load("make").emit(compiled, {}).text or ""  # which is golden
+        assert steps == part(usual, "The steps", call)
         return
     assert len(called) == len({*called})
     found_nodes = [_node_at(compiled, found) for found, _ in blocks]
@@ -404,55 +404,3 @@ def _is_edge(edge: Edge, target: Node, line: str) -> bool:
         starts, message = [edge.label, target.task.result.upper()], bare(shown(target.task.message))
     ends = not message or bare(action.partition(' "')[2].removesuffix('"')) == message
     return ends and any(start and action.startswith(start) for start in starts)
-
-
-# --- Specifications ---------------------------------------------------------------------------------------------------
-
-
-def check_contract(compiled: Program, blocks: list[tuple[re.Match[str], list[str]]]) -> None:
-    """Compare the comments on each step of a specification: its place, its gates, its stages and its executor."""
-    steps = list(Specification(compiled).steps.values())
-    for step, (found, block), spec in zip(steps, blocks, specs(compiled), strict=True):
-        at = step.group.origin
-        assert (bare(found["step"]), found["at"]) == (bare(step.title), f"{at.path}:{at.span.line}")
-        assert bare(found["about"] or "") == bare(shown(step.group.prompt))
-        nodes = [node for node in compiled.nodes if node.group == step.id]
-        executor = block.index("  executor:") if "  executor:" in block else len(block)
-        gates = [line for line in block[:executor] if line.startswith("  gate ")]
-        tasks = [(node.id, node.task) for node in nodes if isinstance(node.task, Gate)]
-        assert list(map(bare, gates)) == [
-            bare(f"gate {name}: {shown(task.reason)}".rstrip(": ")) for name, task in tasks
-        ]
-        stated = " ".join(line for line in block[:executor] if line not in gates).split("; ")
-        retries, extra = spec["retries"], []
-        if retries["max"]:
-            often = "once" if retries["max"] == 1 else f"up to {retries['max']} times"
-            extra = [f"retry {often}" + (f", after {spoken(step.delay)}" if step.delay else "")]
-        stages = [node.task for node in nodes if isinstance(node.task, Stage)]
-        assert stated == [line for task in stages for line in _of_stage(compiled, spec, task)] + extra
-        command = config(compiled).get("executor", "") if any(task.stage == "execute" for task in stages) else ""
-        assert [line.strip() for line in block[executor + 1 :]] == prose(command)
-
-
-def _of_stage(compiled: Program, spec: Mapping[str, object], task: Stage) -> Iterator[str]:
-    paths = ", ".join(map(shown, task.paths))
-    match task.stage:
-        case "execute":
-            yield "executor" if config(compiled).get("executor") else "executor, or a person"
-        case "tool":
-            calls = spec["tools"]
-            assert isinstance(calls, list)
-            call, known = calls[task.place], config(compiled).get("tools", {}).get(task.subject, {})
-            risk = call.get("risk") or known.get("risk") or "low"
-            yield f"tool {task.subject} ({risk} risk, {'required' if call.get('required') else 'optional'})"
-        case "validation":
-            yield f"validation ({', '.join(task.checks)}): {paths}"
-        case "outputs":
-            yield f"outputs {paths}".rstrip()
-            yield from (f"evidence {level}" for level in (task.subject,) if level)
-        case "inputs":
-            yield f"inputs {paths}" if paths else "input guardrails"
-        case "guardrails":
-            yield "output guardrails"
-        case _:
-            yield task.stage
