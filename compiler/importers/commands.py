@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Literal
 
 from msgspec import Struct
@@ -41,7 +41,6 @@ _OUTPUT = Regex(
 )
 """Matches a row of a table, a message such as `pod/shop created`, or a line of a log."""
 _HOST = Regex(r"@[A-Za-z][\w.-]*")  # an alias, as in `wp @shop option get home`
-_CHAT = Regex(r"/[a-z][\w:-]*")
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _OTHER_LANGUAGE = Regex(
     r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]|^[ \t]*\w+(?: [\w-]+)+ \{$",
@@ -50,7 +49,6 @@ _OTHER_LANGUAGE = Regex(
 _QUERIES = _set("sql postgresql psql pgsql mysql sqlite promql logql")
 _OPTION = Regex(r"[a-z]\S* (?:\S+ )*-\S")
 _PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
-_OWN_COMMENT = Regex(r"(?im)^[ \t]*# (?!\d|(?:then|first|next|finally|step)\b)\S")
 _FILE = Regex(
     r"(?!-)(?=.{1,60}$)(?:https?://[^\s=]+|\S+\.(?:conf|csv|js|json|jsonnet|md|py|rb|sh|sql|tf|toml|ts|ya?ml))"
 )
@@ -84,35 +82,41 @@ _OPENING_TOOLS = _set(
 )
 _TAKE = frozenset({"-u", "-e", "-w", "-v", "-p", "-c", "-n", "--user", "--env", "--name", "--namespace", "--container"})
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
-_EDITORS = _set("vi vim nvim nano emacs pico ed visudo vipw vigr less more man top htop watch edit sudoedit")
-_SERVES_FIRST = _set("console daemon dashboard dev lab notebook proxy repl server standalone tunnel webserver worker")
-_SERVER = Regex(
-    r"(?!-)(?:\S*(?:dashboard|server(?:-start)?)(?:\.\w+)?|(?:\S*/)?app\.(?:[cm]?js|py|rb|ts)|uvicorn|gunicorn|hypercorn|daphne|mongod"
-    r"|nodemon|rackup|sidekiq|streamlit|tensorboard)"
-)
-_LISTENS = Regex(r"--(?:watch|follow|serve|listen|bind|(?:[a-z]+-)?port)(?:=(?!false).*)?")
-_CALLS = Regex(r"(?:pg_|mysql|mongo|redis|kube|firewall).*|.*(?:dump|db)|psql|curl|nc|ssh|scp|helm")
 _LAUNCHERS = _set("bundle bunx hatch node npx php pipenv pnpm poetry python python3 ruby sh bash uv uvx yarn")
-_ADDS = _set("add install i remove uninstall upgrade")
-_ASKS_ABOUT = _set("-h --help -v -V --version --check --dry-run --fix --list --once --write")
-_ENDS = Regex(
-    r".*(?:build|check|clean|(?:if|iw|ld|\w-\w+-)config|gradlew|configure|install|lint|make|mvnw|run|set-?up|sync|test)\w*|.*\.\w+"
-    r"|bats|bootstrap|free|id|jest|mypy|ninja|nox|ruff|tox|tsc|uptime|whoami"
-)
-"""Matches a program that ends without an argument."""
 _WAITS = Regex(
-    r"(?:\w+erd|etcd) -(?!-version |-help |[hvV] )|crontab (?:.* )?-e |git rebase -i |\S+ (?:\S+ ){0,2}edit "
+    r"git (?:rebase -i |commit (?!(?:.* )?(?:-[a-z]*[mFC]|--(?:file|fixup|message|no-edit)\b)))"
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
-    r"|(?:ctr|docker|nerdctl|podman) run (?!(?:.* )?(?:--detach(?:=true)?|-[itP]*d[itP]*) )(?!(?!.*-p )(?:.* )?--rm )"
-    r"|(?:(?:tail|journalctl|stern) (?:.* )?|(?:.* )?(?:logs|get|events) (?:.* )?)"
-    r"(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) |pm2 (?:logs (?!(?:.* )?--nostream )|monit )"
+    r"|(?:(?:tail|journalctl) (?:.* )?|(?:.* )?(?:logs|get|events) (?:.* )?)"
+    r"(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) |pm2 logs (?!(?:.* )?--nostream )"
     r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )|\S+ logs? tail "
-    r"|(?:npm|yarn|pnpm|bun|foreman|goreman|honcho) (?:.* )?(?:start|dev)[: ]|yes |stern "
-    r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|(?:ping|tcpdump) (?!(?:.* )?-c)"
-    r"|rclone (?:config $|mount (?!(?:.* )?--daemon ))|stress(?:-ng)? (?!(?:.* )?(?:-t|--timeout)[ =\d])"
-    r"|redis-cli (?:.* )?monitor |(?:iostat|vmstat) (?:.* )?\d+ $|(?:consul|nomad|vault) (?:agent|server) "
-    r"|(?:.*[ :])?(?:serve|watch|live|port-forward|runserver|http\.server|livereload|bootRun|storybook) "
+    r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|ping (?!(?:.* )?-c)"
+    r"|(?:.*[ :])?(?:serve|watch|live|--watch) "
 )
+
+_HARMLESS = _set("""
+: [ [[ awk base64 basename break case cat cd column comm continue cp curl cut date declare df diff dig dirname du echo
+egrep env exit export false fgrep file find for free grep gunzip gzip head host hostname id jest jq local ls
+lsb_release lsblk lsof md5sum mkdir mktemp mypy netstat nproc nslookup openssl pg_dump pg_isready pgrep ping printf ps
+pwd pytest read readlink readonly realpath return rg ruff sed select seq set sha256sum shift sleep sort ss ssh stat
+tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wait wc wget which while whoami yq zip
+""")
+"""Programs that only look, compute or write a new file, unless an option or an output changes something."""
+_PROJECT_TOOLS = _set("""
+bun bundle cargo composer deno docker dotnet flutter go gradle gradlew helm just make mvn mvnw npm pip pip3 pipenv pnpm
+poetry python python3 rake terraform uv yarn
+""")
+_BUILDS = _set("""
+build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync template test tests
+typecheck types validate venv verify vet
+""")
+"""Tasks of such tools that change only the folder."""
+_GIT = _set("""
+add blame branch checkout clone commit describe diff fetch init log ls-files ls-remote merge-base pull remote rev-list
+rev-parse show status switch tag
+""")
+_QUERY = Regex(r"(?:--\w+=)?\W*(?:select|show|explain)\b|\\[dl]", re.IGNORECASE)
+_RUNNER = Regex(r"(?:uv|poetry|pipenv|hatch) run |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm (?:exec|dlx) ")
+_LOOKUP = Regex(r"(?:describe|get|list)-[a-z-]+")  # as `aws` has them
 
 _HARM = _set("""
 apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete demote deploy
@@ -127,21 +131,9 @@ _HARM_FLAG = Regex(
     r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
 )
 _CHANGES = Regex(
-    r"mdadm (?!(?:.* )?(?:--detail|--examine|--query|--monitor|-[DEQ])\S* )"
-    r"|(?:cryptsetup|sgdisk|sfdisk|resize2fs|mkswap) "
-    r"|(?:btrfs|ceph|lv|lxc|pv|vg|zfs|zpool)\w* (?:\S+ )?(?:add|attach|create|extend|import|replace|resize|set) "
-    r"|(?!(?:apk|apt|apt-get|brew|git|helm) )\S+ (?:\S+ )?(?:self-?)?update (?:-(?!-help|h )\S+ )*$"
-    r"|(?:lv|pv|vg)(?:change|convert|create|extend|reduce|resize) "
-    r"|(?:adduser|bump2version|bumpversion|bumpver|dropdb|goreleaser|groupadd|lerna|mv|semanage|semodule|setcap|setsebool"
-    r"|tbump|tee|twine|useradd) "
-    r"|(?:fly|flyctl|gh|heroku|railway|vercel) (?:config|env|secrets?|variables?)[: ](?!get |l)."
-    r"|ansible-playbook (?!(?:.* )?(?:--check|-C|--list-\S+|--syntax-check) )|(?!source )(?:.* )/etc/"
-    r"|aws (?:\S+ )*?(?:authorize|modify|put|register|update)-|git checkout (?:.* )?(?:--|\.) "
-    r"|(?:ceph|etcdctl|kubectl|oc) (?:\S+ ){0,3}?(?:annotate|label|put|set|taint|unset|untaint) "
-    r"|(?:docker[ -])?compose (?:\S+ ){0,4}up |(?:rsync|scp) .*:\S* $"
-    r"|(?:helm|istioctl|tanzu|velero) (?:\S+ ){0,3}?install "
-    r"|pw (?:group|user)|(?:g?sed|perl|yq) (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
-    r"|(?:gh|glab) (?:\S+ )?(?:create|edit|close|reopen|review|run(?! (?:list|view|watch|download) )) "
+    r"(?!source )(?:.* )/etc/|systemctl (?:\S+ )?(?:enable|start) |git checkout (?:.* )?(?:--|\.) "
+    r"|(?:docker[ -])?compose (?:\S+ ){0,4}up |sed (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
+    r"|git (?:branch|tag) (?:.* )?-[dD] "
     r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
 )
 _SHOWS = _set("describe diff explain get help history info inspect list logs ls search show status view")
@@ -153,16 +145,15 @@ _SQL = Regex(
     r"\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
 )
 _READS = _set("""
-[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq less ls lsb_release lsof man nslookup ping printf ps
-rg sort tail test tree true type uniq wc which
+[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq ls lsb_release lsof nslookup ping printf ps rg sort
+tail test tree true type uniq wc which
 """)
 _QUIET = _set("[ [[ cd date echo printf test true type which")
-_LOOK_WORDS = _SHOWS | _set("--dry-run is-active log plan ps top")  # they print something to read
+_LOOK_WORDS = _SHOWS | _set("--dry-run health images is-active log plan ps top version")  # they print something to read
 _FILES = _set("cd chmod chown cp make mkdir mv pushd rm touch")
 _PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
 _PARTS = Regex(r"[a-z]+")
 _RUNS_TEXT = frozenset({"sh", "bash", "psql", "mysql", "mariadb", "sqlite3"})
-_SENDS = frozenset({"-f", "-F", "--field", "--raw-field", "--input"})
 
 _OPENING = "it opens a shell, so the commands below are for another machine or program"
 
@@ -299,16 +290,12 @@ def _command(code: str, output: str, tag: str, why: str = "") -> Block:
 
 
 def _why_shown(code: str, commands: Sequence[Command], harm: Sequence[str]) -> str:
-    if _lists_uses(code):
-        return "it lists several uses of one program"
-    if any(_CHAT.fullmatch(command.name) for command in commands):
-        return "it has a command of a chat tool"
     if any(_HOST.fullmatch(word) for words in _all_words(code) for word in words[1:2]):
         return "it names another host"
     if any(map(_opens, commands)):
         return _OPENING
     if any(map(_waits, commands)):
-        return "it may open an editor or a server, or show lines until you stop it"
+        return "it may open an editor, or show lines until you stop it"
     return "it has several stages, and a person looks in between" if _has_stages(code, commands, harm) else ""
 
 
@@ -319,15 +306,6 @@ def programs_of(code: str) -> list[str]:
 
 def _all_words(code: str) -> list[list[str]]:
     return list(filter(None, map(_words, read_commands(PLACEHOLDER.sub("=", code)).commands)))
-
-
-def _lists_uses(code: str) -> bool:
-    """Return whether a block has several uses of one program or script to choose from, each below a comment."""
-    found = _all_words(code)
-    uses = {tuple(word for word in words if not word.startswith("-"))[:2] for words in found}
-    is_known = found[0][0] in (_READS | _PROGRAMS) - _LAUNCHERS if found else True
-    goes_on = any(one != other and other[: len(one)] == one for one, other in pairwise(found))
-    return len(found) > 1 and len(uses) == 1 and not is_known and (goes_on or len(_OWN_COMMENT.findall(code)) > 1)
 
 
 def summary_of(code: str) -> str:
@@ -399,29 +377,58 @@ def _inner(rest: list[str]) -> list[str]:
 
 
 def _waits(command: Command) -> bool:
-    """Return whether a command opens an editor, or may serve or show lines until someone stops it."""
+    """Return whether a command opens an editor, or shows lines until someone stops it."""
     words = _words(command)
-    name = words[0].rpartition("/")[2] if words else ""
-    rest, is_piped = words[1:], command.before.startswith("|")
-    line = "".join(f"{word.replace(' ', '_')} " for word in (name, *rest))
-    is_endless = command.inside[-1:] == ("while",) and name in {":", "true"}
-    if is_endless or (name in _EDITORS and not is_piped) or _WAITS.match(line):
+    is_endless = command.inside[-1:] == ("while",) and words[:1] in ([":"], ["true"])
+    return is_endless or _WAITS.match(_line(words)) is not None
+
+
+def _line(words: Sequence[str]) -> str:
+    return "".join(f"{word.replace(' ', '_')} " for word in (words[0].rpartition("/")[2], *words[1:])) if words else ""
+
+
+def is_known(code: str) -> bool:
+    """Return whether rdc knows all commands of a block: they do no harm, or one that rdc asks about."""
+    plain = PLACEHOLDER.sub("X", code)
+    is_whole = "`" not in shell_text(plain, all_words=True)  # commands between such quotes aren't read
+    return is_whole and all(_is_known(_words(one)) or _changes(one) for one in read_commands(plain).commands)
+
+
+def _is_known(words: list[str]) -> bool:
+    """Return whether a command is known to look at something, or to build or test what is in the folder."""
+    name, rest = (words[0].rpartition("/")[2], words[1:]) if words else ("", [])
+    plain = [word for word in rest if not word.startswith("-")]
+    if (
+        not name
+        or name in _HARMLESS
+        or any(map(_DRY.fullmatch, rest))
+        or {"-V", "-h", "--help", "--version"} & set(rest)
+    ):
         return True
-    if name in _READS | _FILES or (_ADDS | _ASKS_ABOUT) & set(rest):
-        return False
-    is_lone = (
-        name
-        and all(word.startswith("-") for word in rest)
-        and not command.inside
-        and not is_piped
-        and name not in _PROGRAMS
-    )
-    if is_lone and not _ENDS.fullmatch(name):
+    if name == "git":
+        return bool(_GIT & set(plain[:2]))
+    if name in {"source", "."}:
+        return any(word.endswith(("activate", "env", "rc")) for word in rest)
+    if name in {"psql", "mysql", "mariadb", "sqlite3"}:
+        return any(map(_QUERY.match, rest)) or "-l" in rest
+    if name in _OPENING_TOOLS and "exec" in plain:
+        return _is_known(_inner(rest))
+    if started := _RUNNER.match(" ".join(words)):
+        return _is_known(words[started[0].count(" ") :])
+    if (
+        _LOOK_WORDS & set(plain[:4])
+        or any(map(_LOOKUP.fullmatch, plain[:3]))
+        or _named(name, rest) & (_LOOKS | _BUILDS)
+    ):
         return True
-    started = words[:4] if name in _LAUNCHERS else words[:1]
-    listens = not _CALLS.fullmatch(name) and name not in _OPENING_TOOLS and any(map(_LISTENS.fullmatch, rest))
-    serves = bool(_SERVES_FIRST & set(rest[:1])) and not name.endswith(".sh")
-    return listens or serves or any(map(_SERVER.fullmatch, started))
+    return name in _PROJECT_TOOLS and bool(_BUILDS & {part for word in plain[:2] for part in _PARTS.findall(word)})
+
+
+def _named(name: str, rest: Sequence[str]) -> set[str]:
+    """Return the words in the name of a program, and in that of the script or module that it starts."""
+    started = (word for word in rest if word not in _LAUNCHERS | {"run"} and not word.startswith("-"))
+    script = next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
+    return {*_PARTS.findall(name), *_PARTS.findall(script)}
 
 
 def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
@@ -471,13 +478,8 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
     plain = [word for word in rest if not word.startswith("-") and (" " in word or _PLAIN.fullmatch(word))][:5]
     if any(map(_DRY.fullmatch, rest)):
         return False
-    line = "".join(f"{word.replace(' ', '_')} " for word in (name, *rest))
-    sends = name in {"gh", "glab"} and rest[:1] == ["api"] and bool(_SENDS & set(rest))
-    if sends and ("graphql" not in rest or "mutation" in line):
-        return True
-    started = (word for word in rest if word not in _LAUNCHERS | {"run"} and not word.startswith("-"))
-    script = next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
-    named = {*_PARTS.findall(name), *_PARTS.findall(script)}
+    line = _line([name, *rest])
+    named = _named(name, rest)
     if _CHANGES.match(line) or (_HARM & named and not named & _LOOKS):
         return True
     for word in plain:

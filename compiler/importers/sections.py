@@ -218,7 +218,8 @@ def _are_parallel(title: str, other: str) -> bool:
 def asks(section: Section) -> bool:
     """Return whether a text or an item of a section has an instruction, also behind a condition."""
     found = (inner.plain for piece in section.pieces for inner in piece.all() if inner.kind == "text")
-    return any(words.demands(words.case_of(one)[1]) for text in found for one in words.sentences(text))
+    asked = (words.case_of(one)[1] for text in found for one in words.sentences(text))
+    return any(words.demands(one) and not one.startswith("See ") for one in asked)
 
 
 def is_by_hand(section: Section) -> bool:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from compiler.frontends.rundown.check.shell import read_commands
 from compiler.importers import placeholders
+from compiler.importers.commands import is_known
 from compiler.importers.draft import Item, Mark
 from compiler.importers.placeholders import Found
 from compiler.ir.program import Input
@@ -37,7 +38,7 @@ def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: 
     """
     flat = [(number, item) for number, items in enumerate(steps) for item in items]
     found = [placeholders.find(item.code, words) if item.is_command else Found({}, (), ()) for _, item in flat]
-    flat = [(number, _with_kept(item, one)) for (number, item), one in zip(flat, found, strict=True)]
+    flat = [(number, _with_kept(_with_known(item), one)) for (number, item), one in zip(flat, found, strict=True)]
     set_by = _set_by(flat, found)
     if not asks:
         shown = [(number, _only_shown(item, one, set_by)) for (number, item), one in zip(flat, found, strict=True)]
@@ -78,6 +79,13 @@ def _with_kept(item: Item, found: Found) -> Item:
     if not item.runs or not found.kept:
         return item
     note = Mark("shown", f"{found.kept[0]} stays as written: it may be a secret or a literal", item.line)
+    return replace(item, tag="bash prompt", notes=(*item.notes, note))
+
+
+def _with_known(item: Item) -> Item:
+    if not item.runs or is_known(item.code):
+        return item
+    note = Mark("shown", "rdc doesn't know whether the command changes something, or ends by itself", item.line)
     return replace(item, tag="bash prompt", notes=(*item.notes, note))
 
 

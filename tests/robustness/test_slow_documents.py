@@ -228,7 +228,7 @@ CHOSEN = [
     ("steps", "python", DONE),
     ("steps", "github", REFUSED),
     ("other-steps", "diff", DONE),
-    ("substeps", "make", DONE),
+    ("substeps", "make", REFUSED),
     ("loop", "mermaid", DONE),
     ("retries", "json", DONE),
     ("dynamic", "dot", DONE),

@@ -258,7 +258,7 @@ def test_a_command_with_brackets_of_the_shell_runs(command: str) -> None:
 
 
 def test_a_placeholder_that_only_one_of_two_commands_replaces_is_in_the_draft() -> None:
-    assert len(draft(RUN + block("shop add <tea:cup>") + block("shop add <tea:cup> <name>")).shown) == 1
+    assert len(draft(RUN + block("ls <tea:cup>") + block("ls <tea:cup> <name>")).shown) == 1
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_a_command_that_starts_something_is_shown(text: str) -> None:
     assert draft(f"{RUN}{text}\n\n{block('shop --port 80')}{block('true')}").run == ["true"]
 
 
-@pytest.mark.parametrize("command", ["sudo systemctl start shop", "docker run -d shop", "shop open &"])
+@pytest.mark.parametrize("command", ["sudo systemctl start shop", "docker compose up -d shop", "make build &"])
 def test_a_command_that_starts_something_and_ends_runs(command: str) -> None:
     assert draft(f"{RUN}Start the shop:\n\n{block(command)}").run == [command]
 
@@ -333,7 +333,7 @@ def tasks(*commands: str) -> str:
 
 
 def test_a_page_with_tasks_side_by_side_is_refused() -> None:
-    commands = ("shop list", "shop add a", "sudo shop rename a b", "shop tidy")
+    commands = ("shop list", "shop list a", "sudo shop show b", "shop status")
     assert refusal(tasks(*commands)).kind == "no-procedure"
     assert refusal(tasks("ls a", "cat b", *commands[:2])).kind == "no-procedure"
     assert len(draft(tasks(*commands[:3])).run) == 3

@@ -7,7 +7,7 @@ from textwrap import indent
 
 import pytest
 
-from compiler.importers.commands import read_block, summary_of
+from compiler.importers.commands import is_known, read_block, summary_of
 from compiler.importers.markup import cut
 from tests.support.imported import RUN, block, draft
 
@@ -19,6 +19,81 @@ def page(text: str) -> str:
 
 def kind(code: str) -> str:
     return read_block("bash", f"{code}\n").kind
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "python server.py",
+        "docker run shop",
+        "kubectl proxy",
+        "npm run start:dev",
+        "./shop --port=80",
+        "vim pot",
+        "npx wrangler d1 execute tea --remote",
+        "npx wrangler secret put TEA",
+        "k6 run load-test.js",
+        "bash scripts/bootstrap.sh",
+        "python manage.py collectstatic --noinput",
+        "mv a shop.conf",
+        "tbump 1.2",
+        "dropdb shop",
+        "ansible-playbook shop.yml",
+        "aws ecs update-service --service shop",
+        "scp tea shop:/tea",
+        "gh workflow run shop.yml",
+        "sudo mdadm --create /dev/md0 --level=5 /dev/sdb /dev/sdc",
+        "shop self-update",
+        "npm update -g",
+        "/notes add tea",
+        "heroku config:set TEA=hot",
+        "kubectl label node a tea=hot",
+        "gh api repos/tea -f a=b",
+        "kubectl create namespace tea",
+        "kubectl exec -it tea -- top",
+        "sqlite3 shop.db .dump",
+        "source pots.sh",
+        "POT=$(tea make)",
+        "POT=`tea make`",
+        "if true; then tea; fi",
+        "ls | xargs tea",
+        "timeout 5 tea",
+        "true\ntea",
+    ],
+)
+def test_a_command_that_rdc_does_not_know_is_shown(code: str) -> None:
+    assert not is_known(code)
+    assert draft(RUN + block(code)).shown == [code]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "kubectl -n tea get pods",
+        "kubectl exec tea -- ls",
+        "docker compose exec db pg_dump tea",
+        "aws ec2 describe-instances",
+        "aws s3 ls",
+        "npx wrangler d1 list",
+        "tea --help",
+        "scripts/check-pots.sh",
+        "python3 -m pytest tests",
+        "uv run ruff check .",
+        "npm run test:fast",
+        "./gradlew build",
+        "make lint",
+        "git -C tea log",
+        "psql shop -c 'select 1'",
+        "source .venv/bin/activate",
+        "POT=$(date)",
+        "rm a",
+        "make deploy",
+        "systemctl start tea",
+        "git branch -D tea",
+    ],
+)
+def test_a_command_that_looks_builds_or_does_a_known_harm_is_known(code: str) -> None:
+    assert is_known(code)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +115,6 @@ def kind(code: str) -> str:
         'curl "https://shop/api/..."',
         "curl https://shop.example.com/tea",
         "cat <<EOF\n{For each tea in the shop:}\nEOF",
-        "/notes add tea",
         "git log v{old}..v{new}",
         "export TEA=...\nls $TEA",
         "curl http://PUBLIC_ADDRESS/tea",
@@ -53,7 +127,6 @@ def kind(code: str) -> str:
         "psql postgres://user:pw@shop/tea",
         "gunzip teas-YYYY-MM-DD.gz",
         "tea install v1.2 # Replace the version",
-        "python3 tea.py add a\npython3 tea.py add a --milk b",
         "git tag v1.2.3",
         "git push origin v1.2",
         "tea release 1.2.3",
@@ -109,69 +182,40 @@ def test_a_block_with_an_open_placeholder_or_a_sample_is_shown(code: str) -> Non
         "tea install tea-1.2.3.tgz",
     ],
 )
-def test_a_block_with_marks_that_are_no_placeholder_runs(code: str) -> None:
+def test_a_block_with_marks_that_are_no_placeholder_is_whole(code: str) -> None:
     assert kind(code) == "run"
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        "redis-server shop.conf",
-        "python server.py",
-        "node app.js",
-        "poetry run uvicorn shop:app",
-        "docker run shop",
-        "docker run --rm -p 80:80 shop",
-        "kubectl proxy",
-        "kubectl port-forward svc/shop 80",
-        "minikube dashboard",
-        "rails console",
-        "jupyter lab",
-        "npm run start:dev",
-        "shop --port=80",
-        "tsc --watch",
-        "cd /etc/shop; shopd",
-        "./shop",
         "tail -f log",
-        "python dashboard.py tea 8050",
-        "ctr run shop tea",
-        "containerd -l debug",
-        "./shop -config=shop.conf -milk",
-        "sudo shop --debug",
+        "tsc --watch",
         "while true; do ls; sleep 1; done",
         "ping shop",
         "docker stats",
-        "vmstat 1",
-        "stern shop",
-        "vault server -dev",
+        "docker compose up tea",
         "docker compose logs tea -f",
         "kubectl get pods -w",
         "pm2 logs tea",
         "fly logs",
         "tea logs tail",
+        "git rebase -i main",
+        "git commit",
+        "npm run test:watch",
     ],
 )
-def test_a_server_or_a_console_is_shown(code: str) -> None:
+def test_a_command_that_goes_on_until_it_is_stopped_is_shown(code: str) -> None:
     assert kind(code) == "show"
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        "docker run -d shop",
-        "docker run --rm shop",
-        "pip install uvicorn",
-        "cd server",
         "pg_dump --port=5432 shop",
-        "./configure",
         "scripts/run-tests",
         "tox",
-        "systemctl start redis-server",
-        "containerd --version",
-        "containerd config default",
-        "shop --help",
-        "black --check",
-        "ctr run -d shop tea",
+        "git commit -am tea",
         "ping -c 3 shop",
         "docker stats --no-stream",
         "while read -r tea; do ls $tea; done",
@@ -179,7 +223,6 @@ def test_a_server_or_a_console_is_shown(code: str) -> None:
         "docker rm -f tea",
         "pm2 logs tea --nostream",
         "railway logs -n 5",
-        "./tea.sh dev pot",
         "ssh -p 22 tea@shop 'ls pots'",
         "psql shop < tea.sql",
         "psql shop --command='select 1'",
@@ -210,33 +253,15 @@ def test_output_and_other_languages_with_a_shell_tag_are_samples(code: str) -> N
     [
         "echo a > shop.conf",
         "cat <<EOF > shop.yaml\na\nEOF",
-        "echo a | sudo tee shop.conf",
         "echo a >> ~/.bashrc",
         "cp a shop.conf",
-        "mv a shop.conf",
-        "yq -i .a=1 a.yaml",
-        "perl -pi -e s/a/b/ a",
-        "tbump 1.2",
-        "bumpversion minor",
-        "twine check a",
-        "dropdb shop",
         "gh run rerun 1",
         "openssl dhparam -out /etc/ssl/a 4096",
         "kubectl delete pod a --dry-run=none",
         "kubectl rollout restart deploy/a",
         "./hack/cherrypick.sh main 12345",
         "python3 tea.py --write",
-        "ansible-playbook shop.yml",
-        "aws ecs update-service --service shop",
-        "kubectl label node a tea=hot",
-        "ceph osd unset noup",
         "git checkout -- tea",
-        "scp tea shop:/tea",
-        "gh workflow run shop.yml",
-        "sudo useradd anna",
-        "heroku config:set TEA=hot",
-        'railway variables --set "TEA=hot"',
-        "gh secret set TEA",
         "bash scripts/rollback.sh shop",
         "make check deploy",
         "python3 tools/restore_shop.py",
@@ -303,13 +328,6 @@ def test_a_command_that_only_looks_does_no_harm(code: str) -> None:
 def test_a_comment_that_names_a_kind_or_a_use_shows_the_block(comments: tuple[str, str]) -> None:
     text = page(block("true") + block(f"# {comments[0]}\nls a\n\n# {comments[1]}\ndu b"))
     assert "```bash prompt\n# " in text
-
-
-def test_a_block_with_several_uses_of_one_script_is_shown() -> None:
-    code = "# All tea\npython3 tea.py list\n\n# The milk\npython3 tea.py milk"
-    assert kind(code) == "show"
-    assert kind(code.replace("# All", "# 1. All").replace("# The", "# 2. The")) == "run"
-    assert kind(code.replace("python3 tea.py", "kubectl get")) == "run"
 
 
 @pytest.mark.parametrize(
@@ -634,7 +652,7 @@ def test_commands_that_someone_else_runs_are_text(text: str) -> None:
     ],
 )
 def test_a_text_about_what_a_command_does_is_above_a_command(lead: str) -> None:
-    assert "```bash\nmake tea\n```" in page(f"{block('make cups')}{lead}\n\n{block('make tea')}")
+    assert "```bash\nmake test\n```" in page(f"{block('make cups')}{lead}\n\n{block('make test')}")
 
 
 def test_a_fence_below_a_tab_is_no_output() -> None:
@@ -651,11 +669,6 @@ def test_a_name_in_capitals_with_hyphens_is_a_placeholder() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "sudo mdadm --create /dev/md0 --level=5 /dev/sdb /dev/sdc",
-        "mdadm --manage /dev/md0 --add /dev/sdc",
-        "zpool create tea raidz1 /dev/sda /dev/sdb",
-        "zfs create tea/pot",
-        "lvextend -L +5G /dev/tea/pot",
         "sqlite3 shop.db 'VACUUM;'",
         "uv run scripts/publish.py --branch main",
     ],
@@ -664,29 +677,15 @@ def test_a_command_that_changes_disks_or_publishes_asks(code: str) -> None:
     assert read_block("bash", f"{code}\n").harm
 
 
-@pytest.mark.parametrize("code", ["mdadm --detail /dev/md0", "zpool status", "zfs list", "lvs"])
-def test_a_command_that_only_looks_at_disks_does_not_ask(code: str) -> None:
-    assert not read_block("bash", f"{code}\n").harm
-
-
 @pytest.mark.parametrize(
     "code",
     [
         'curl "https://shop/clusters/{stage}-{part}"',
         "ssh-copy-id -i /c/Users/anna/.ssh/id_rsa.pub tea@shop",
-        "rclone config",
-        "rclone mount tea: /mnt/tea",
-        "stress --cpu 8",
-        "pwmconfig",
     ],
 )
 def test_a_block_with_a_part_to_fill_in_or_a_dialogue_is_shown(code: str) -> None:
     assert kind(code) == "show"
-
-
-@pytest.mark.parametrize("code", ["stress --cpu 8 --timeout 60", "generate-shop-config", "./configure"])
-def test_a_block_that_ends_by_itself_runs(code: str) -> None:
-    assert kind(code) == "run"
 
 
 def test_dots_in_a_comment_leave_nothing_out() -> None:
@@ -718,7 +717,7 @@ def test_a_text_or_comment_that_names_a_machine_asks(text: str) -> None:
 
 
 def test_a_script_below_a_heading_that_asks_to_upload_asks() -> None:
-    assert draft(f"{RUN}{block('true')}## Make and upload it\n\n{block('./make-tea all pots')}").guards("make-tea")
+    assert draft(f"{RUN}{block('true')}## Make and upload it\n\n{block('./test-tea all pots')}").guards("test-tea")
 
 
 def test_a_shown_command_with_a_condition_asks() -> None:
@@ -813,11 +812,6 @@ def test_a_lead_for_some_of_the_things_is_a_condition() -> None:
     text = f"1. Count pots:\n\n   ```bash\n   df a\n   ```\n\n2. {{}}:\n\n{indent(block('df b'), '   ')}"
     assert "Does this apply: For pots that are cold" in draft(RUN + text.format("For pots that are cold, look")).text
     assert "Does this apply" not in draft(RUN + text.format("For each pot that is cold, look")).text
-
-
-@pytest.mark.parametrize("code", ["shop cli update", "shop self-update", "uv self update", "npm update -g"])
-def test_a_tool_that_updates_itself_asks(code: str) -> None:
-    assert read_block("bash", code).harm == (code,)
 
 
 @pytest.mark.parametrize("code", ["apt-get update", "helm repo update", "shop update --help"])

@@ -137,12 +137,10 @@ def test_the_condition_above_a_list_holds_for_all_its_commands() -> None:
         "terraform apply",
         "find . -name '*.tmp' -delete",
         "gh issue comment 7 --body-file report.md",
-        "gh pr create --fill",
-        "gh api repos/shop/tea/issues/7/labels -f name=late",
         "gunzip -c orders.sql.gz | psql shop",
         "pg_restore -d shop orders.dump",
         "./scripts/deploy-shop.sh",
-        "# Remove the old orders\nshop tidy",
+        "# Remove the old orders\ngit switch old",
     ],
 )
 def test_a_command_that_does_harm_asks_first(command: str) -> None:

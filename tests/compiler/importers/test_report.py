@@ -51,12 +51,12 @@ def guesses(page: str) -> list[tuple[str, str, int, str]]:
     return [(one.kind, one.message, one.line, lines[one.draft_line - 1]) for one in made.report.guesses]
 
 
-SECOND = f"## Boil\n\n{block('make tea')}"
+SECOND = f"## Boil\n\n{block('make test')}"
 
 
 @pytest.mark.parametrize(
     "text",
-    [block("pour tea"), "1. The cup.\n2. The milk.\n", "- [ ] The cup.\n"],
+    [block("ls tea"), "1. The cup.\n2. The milk.\n", "- [ ] The cup.\n"],
 )
 def test_a_section_that_may_have_steps_and_is_only_text_is_one_guess(text: str) -> None:
     page = f"# Page\n\n## Principles\n\nTea is hot.\n\n{text}\n{SECOND}"
@@ -81,7 +81,7 @@ def test_a_section_of_facts_is_no_guess(text: str) -> None:
 
 def test_blocks_and_items_that_are_only_text_of_a_step_are_guesses_with_the_lines_of_both() -> None:
     page = (
-        f"# Page\n\n## Tea\n\n{block('make tea')}Look:\n\n- Open the lid.\n- The cup is hot.\n- Close the lid.\n\n"
+        f"# Page\n\n## Tea\n\n{block('make test')}Look:\n\n- Open the lid.\n- The cup is hot.\n- Close the lid.\n\n"
         f"The cup:\n\n```yaml\ncup: 1\n```\n\nThen look:\n\n{block('ls')}"
         f"You should see:\n\n{block('ls cup')}```{{note}}\nTea is hot.\n```\n"
     )
