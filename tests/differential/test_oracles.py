@@ -10,8 +10,10 @@ from dataclasses import replace
 import pytest
 
 from tests.differential.case import Case, Json
+from tests.differential.generate import agent_workflow
 from tests.differential.generate import rundown_model as model
 from tests.differential.generate.rundown import Drawn, Outcomes
+from tests.differential.oracles import agent_workflow as of_workflows
 from tests.differential.oracles import rundown
 from tests.differential.oracles.answers import MalformedError, extracted, joined, values_of, word_of
 from tests.differential.oracles.program import walk
@@ -155,3 +157,31 @@ def test_an_operator_jumps_as_a_goto_would() -> None:
         "1.1- [1.2/a.runbook.md/1]2 2+ => COMPLETE",
         "1.1- [1.2/a.runbook.md/1]1 1.1+ 1.2/a.runbook.md/1+ 2+ => COMPLETE",
     ]
+
+
+# --- Prompts and reports of a workflow, word by word ------------------------------------------------------------------
+
+
+def two_steps() -> agent_workflow.Drawn:
+    """A step, and one that sends it back once."""
+    report = agent_workflow.Report("verdict", "One word", "GOOD|BAD", ("GOOD", "BAD"))
+    back = (("BAD", "write"),)
+    check = agent_workflow.Step("check", "Check it.", "critic", report=report, end=True, conditions=back)
+    steps = (agent_workflow.Step("write", "Write it.", next="check"), check)
+    answers = {"write": ["first", "second"], "check": ["It is:\n\nBAD", "GOOD"]}
+    replies = {step: [{"exit": 0, "answer": answer} for answer in each] for step, each in answers.items()}
+    return agent_workflow.Drawn(agent_workflow.Flow(steps, "a", "Do it."), "The task", replies)
+
+
+def test_prompts_and_reports_of_a_workflow_are_known_word_by_word() -> None:
+    taken = of_workflows.walk(two_steps())
+    head = "Workflow: a\nStep: {}\nReports are in: /…/reports\n\nTask:\nThe task\n\n"
+    asked = "End your answer with a line that has nothing but BAD or GOOD."
+    check = f"Check it.\n\nA report like this is expected:\n\nOne word\n\n{asked}"
+    assert [call.given for visit in taken.visits for call in visit.calls] == [
+        head.format("write") + "Write it.",
+        head.format("check") + check,
+        head.format("write") + "What check said, and why this step runs again:\n\nIt is:\n\nBAD\n\nWrite it.",
+        head.format("check") + check,
+    ]
+    assert taken.reports == {"write": ["first", "second"], "verdict": ["It is:\n\nBAD", "GOOD"]}

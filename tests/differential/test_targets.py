@@ -22,6 +22,7 @@ from tests.differential.generate.rundown import Drawn, Outcomes
 from tests.differential.generate.rundown_model import COMMAND, Leaf, Runbook, Step, Stop, Transitions, book
 from tests.differential.oracles import rundown
 from tests.differential.oracles.program import path_of
+from tests.differential.oracles.rundown_parts import trace_of
 from tests.differential.soak import FORMATS, SLOW, cases
 from tests.support.process import ROOT
 from tests.support.program_json import edge, node, program_of
@@ -223,6 +224,49 @@ def test_the_semantics_notice_what_is_wrong_in_what_a_run_leaves(name: str) -> N
     wrong = replace(path_of(case), **more)
     with pytest.raises(DifferenceError, match="report" if name == "reports" else "leaves"):
         try_driver(SEMANTICS, replace(case, trace=wrong))
+
+
+STEPS = book("1 FAIL: GOTO Fix ; 2 FAIL: RETRY 2 GOTO Fix ; 3 PASS: GOTO 2, FAIL: COMPLETE ; Fix PASS: STOP fixed")
+PATHS = {
+    "straight": "1+ 2+ 3- => COMPLETE",
+    "repeated": "1+ 2- 2#2+ 3+ 2+ 3- => COMPLETE",
+    "fixed": "1- Fix+ => STOP fixed",
+    "broken": "1- Fix- => STOP",
+}
+MUTATIONS = [
+    ("        if: steps.s1.outcome == 'success'", "        if: steps.s1.outcome != 'success'", "straight"),
+    ("        if: steps.s1.outcome == 'success'", "        if: always()", "fixed"),
+    ("steps.s1.outcome == 'failure' ||", "steps.s1.outcome == 'failed' ||", "fixed"),
+    ("        continue-on-error: true\n", "", "fixed"),
+    ("if: failure() && steps.Fix", "if: success() && steps.Fix", "broken"),
+    ("          exit 1\n", "", "fixed"),
+    ("if: steps.s2.outputs.next == 'COMPLETE'", "if: steps.s2.outputs.next == 'STOP'", "repeated"),
+    ("pass) rdc_node='s2' ;;", "pass) rdc_node='s3' ;;", "repeated"),
+]
+
+
+@pytest.mark.share(3)
+@pytest.mark.parametrize(("right", "wrong", "path"), MUTATIONS)
+def test_the_engine_notices_a_workflow_that_is_wrong(
+    right: str, wrong: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without("engine")
+    outcomes = tuple(word.endswith("+") for word in PATHS[path].partition(" =>")[0].split())
+    drawn = Drawn(STEPS, outcomes=Outcomes(outcomes))
+    assert str(trace_of(rundown.walk(drawn))) == PATHS[path]
+    monkeypatch.setattr(github, "_has_summary", lambda workspace: True)
+    assert try_driver("engine", rundown.case_of(drawn))
+    emitted = github.workflow
+
+    def mutated(*given: Any) -> str:
+        text = emitted(*given)
+        assert text
+        assert right in text
+        return text.replace(right, wrong, 1)
+
+    monkeypatch.setattr(github, "workflow", mutated)
+    with pytest.raises(DifferenceError):
+        try_driver("engine", rundown.case_of(drawn))
 
 
 @pytest.mark.soak
