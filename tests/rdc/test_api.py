@@ -236,16 +236,14 @@ def test_items_of_a_checklist_are_answered_one_by_one(here: Path) -> None:
     assert run.choices == (("1", "--item 1 done"), ("1", "--item 1 n/a: REASON"), ("1", "fail"))
     run = api.answer(run, "--item 1 done", by="ann")
     assert error_of(lambda: api.answer(run, "pass")).message == "1 has open items: 1"
-    run = api.start(api.answer(run, "--item 2 n/a: later"))
-    assert run.state == "complete"
+    assert api.start(api.answer(run, "--item 2 n/a: later")).state == "complete"
 
 
 def test_a_run_waits_and_another_process_answers_it(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = document(here, "deploy.runbook.md", ASKING.format(command="echo building"))
     waiting = api.start("deploy.runbook.md")
     assert (waiting.name, waiting.state, waiting.step) == ("deploy", "waiting", "2")
-    assert waiting.question == "Does the site work?: Open the page."
-    assert waiting.choices == (("2", "yes"), ("2", "no"))
+    assert (waiting.question, waiting.choices) == ("Does the site work?: Open the page.", (("2", "yes"), ("2", "no")))
     assert waiting.next[0] == "rdc run deploy.runbook.md answer 2 yes"
     assert [(one.step, one.title, one.outcome, one.attempt) for one in waiting.finished] == [("1", "Build", "pass", 1)]
     assert (Path(waiting.directory) / "journal").is_file()
@@ -305,8 +303,7 @@ def test_start_returns_a_run_that_takes_longer(here: Path) -> None:
         "shop/deploy.runbook.md",
         ASKING.format(command="echo $$ > started; until test -e ready; do sleep 0.05; done"),
     )
-    running = api.start("deploy.runbook.md", folder="shop", timeout=0)
-    assert running.state in ("ready", "running")
+    assert api.start("deploy.runbook.md", folder="shop", timeout=0).state in ("ready", "running")
     wait_until((here / "shop/started").exists)
     assert os.getsid(int((here / "shop/started").read_text("utf-8"))) != os.getsid(0)
     assert api.runs("shop")[0].state == "running"

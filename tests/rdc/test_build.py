@@ -225,8 +225,7 @@ def test_a_cache_that_came_with_the_repository_proves_nothing(project: Project) 
 
 def test_it_is_built_from_the_root_wherever_the_person_is(project: Project) -> None:
     result = project.build(below="docs")
-    assert result.code == 0
-    assert result.err.splitlines()[0] == "wrote ../.github/workflows/build.yml"
+    assert (result.code, result.err.splitlines()[0]) == (0, "wrote ../.github/workflows/build.yml")
     project.write("docs/bad.runbook.md", "## 1. Go\n\n- PASS: GOTO 9\n")
     assert "\nbad.runbook.md:3:14: error[RD201]" in project.build(below="docs").err
 

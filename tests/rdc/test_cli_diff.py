@@ -67,8 +67,7 @@ def test_two_files(folder: Path) -> None:
     found = json.loads(call("diff", "old.runbook.md", "new.runbook.md", "--format", "json", cwd=folder).out)
     assert found["added"] == [{"id": "2", "title": "Test", "line": 6}]
     assert found["changed"] == [{"id": "1", "title": "Build", "line": 2, "was": "1", "parts": ["command"]}]
-    assert found["renumbered"] == [{"old": "2", "new": "3"}]
-    assert found["ends"] == {"opened": [], "closed": []}
+    assert (found["renumbered"], found["ends"]) == ([{"old": "2", "new": "3"}], {"opened": [], "closed": []})
     assert found["redirected"][0]["after"] == {"says": "PASS", "target": "2", "called": "2 Test"}
 
 

@@ -137,5 +137,4 @@ def test_diff_shows_what_changed(kind: str, name: str, line: str, tmp_path: Path
 )
 def test_wrong_use(words: list[str], tmp_path: Path) -> None:
     result = call("runtime", *words, cwd=tmp_path)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.count("\n") == 1
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)

@@ -59,8 +59,7 @@ def test_the_linters_of_workflows_find_nothing(repository: Path) -> None:
     made = {
         path: yaml.safe_load((repository / path).read_text(encoding="utf-8")) for path in (CHECK, HOOKS, DEPENDABOT)
     }
-    assert made[CHECK]["permissions"] == {}
-    assert made[CHECK]["jobs"]["check"]["permissions"] == {"contents": "read"}
+    assert (made[CHECK]["permissions"], made[CHECK]["jobs"]["check"]["permissions"]) == ({}, {"contents": "read"})
     assert made[HOOKS]["repos"][0]["hooks"][0]["id"] == "rdc-build"
     (update,) = made[DEPENDABOT]["updates"]
     assert (update["package-ecosystem"], update["directory"]) == ("github-actions", "/")

@@ -150,8 +150,7 @@ def test_tab_key_completes_the_words_of_a_run(project: Path) -> None:
 
 def test_program_with_only_commands_shows_who_has_the_run(tmp_path: Path) -> None:
     """Its small edition takes no answer while a terminal asks, so it shows no command that is refused."""
-    file = document(tmp_path)
-    assert spawn("compile", file, "--to", "python", "-o", "deploy.py", cwd=tmp_path).code == 0
+    assert spawn("compile", document(tmp_path), "--to", "python", "-o", "deploy.py", cwd=tmp_path).code == 0
     program = tmp_path / "deploy.py"
 
     def called(*words: str) -> tuple[int, str, str]:

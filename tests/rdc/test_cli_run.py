@@ -31,8 +31,7 @@ def test_a_document_runs_and_starts_with_its_warnings(tmp_path: Path) -> None:
     result = spawn("run", "a.runbook.md", cwd=tmp_path)
     assert (result.code, "error[RD201]" in result.err) == (2, True)
     document(tmp_path, "a.runbook.md", "## 1. Build\n\n```bash\ntrue\n\n## 2. Install it?\n\n```bash\ntrue\n```\n")
-    started = spawn("run", "a.runbook.md", cwd=tmp_path)
-    assert started.err.startswith("a.runbook.md:3:1: warning[RD049]")
+    assert spawn("run", "a.runbook.md", cwd=tmp_path).err.startswith("a.runbook.md:3:1: warning[RD049]")
     assert "[RD049]" not in spawn("run", "a.runbook.md", "status", cwd=tmp_path).err
 
 

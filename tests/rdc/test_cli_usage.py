@@ -81,8 +81,7 @@ def test_every_choice_that_is_refused_is_one_line(tmp_path: Path) -> None:
 def test_rdc_alone_shows_help_with_every_command(tmp_path: Path) -> None:
     assert call("--version", cwd=tmp_path).out == f"rdc {__version__}\n"
     result = call(cwd=tmp_path)
-    assert (result.code, result.err) == (0, "")
-    assert result.out == call("--help", cwd=tmp_path).out
+    assert (result.code, result.err, result.out) == (0, "", call("--help", cwd=tmp_path).out)
     for name in COMMANDS:
         assert f"\n  {name} " in result.out
         of_command = call(name, "--help", cwd=tmp_path)
@@ -134,8 +133,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path, words: s
         done = subprocess.run(
             command, cwd=tmp_path, env=given, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
         )
-    assert done.returncode == 1
-    assert done.stderr == b"rdc: cannot write to standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, b"rdc: cannot write to standard output: No space left on device\n")
 
 
 def test_no_locale_is_too_small_for_a_text(tmp_path: Path) -> None:

@@ -126,8 +126,7 @@ def test_of_inclusions_that_are_alike_the_first_ones_stay(tmp_path: Path) -> Non
     found = compare(tmp_path, once, twice)
     assert [node.id for node in found.removed] == ["1/lint.runbook.md~2/1"]
     assert [change.node.id for change in found.redirected] == ["1/lint.runbook.md/COMPLETE"]
-    found = compare(tmp_path, twice, once)
-    assert [node.id for node in found.added] == ["1/lint.runbook.md~2/1"]
+    assert [node.id for node in compare(tmp_path, twice, once).added] == ["1/lint.runbook.md~2/1"]
 
 
 def row(contents: Sequence[str]) -> Picture:

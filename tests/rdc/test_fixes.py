@@ -184,8 +184,7 @@ def test_a_file_is_fixed_in_place(tmp_path: Path) -> None:
     path = document(tmp_path, "a.runbook.md", BARE)
     path.chmod(0o640)
     result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, result.out) == (0, "")
-    assert result.err == "no problems in 1 file\nfixed 1 problem in a.runbook.md\n"
+    assert (result.code, result.out, result.err) == (0, "", "no problems in 1 file\nfixed 1 problem in a.runbook.md\n")
     assert (path.read_text(), path.stat().st_mode & 0o777) == (FIXED, 0o640)
     assert list(tmp_path.iterdir()) == [path]
 
@@ -234,8 +233,7 @@ def test_a_difference_is_shown_and_nothing_written(tmp_path: Path) -> None:
 
 def test_standard_input_goes_to_standard_output_and_wrong_use_is_refused(tmp_path: Path) -> None:
     result = spawn("check", "--fix", "-", cwd=tmp_path, given=BARE)
-    assert (result.code, result.out) == (0, FIXED)
-    assert result.err == "no problems in 1 file\nfixed 1 problem in <stdin>\n"
+    assert (result.code, result.out, result.err) == (0, FIXED, "no problems in 1 file\nfixed 1 problem in <stdin>\n")
     document(tmp_path, "a.runbook.md", BARE)
     result = call("check", "--unsafe-fixes", "a.runbook.md", cwd=tmp_path)
     assert (result.code, result.err) == (2, "rdc: --unsafe-fixes needs --fix or --diff (see 'rdc check --help')\n")

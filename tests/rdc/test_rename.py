@@ -106,8 +106,7 @@ def test_a_rename_edits_every_place_and_nothing_else(
     assert (tmp_path / file).read_text(encoding="utf-8") == FILES[file], "nothing is written"
     assert {one.text for one in found.edits} == {new.rpartition(".")[2] if "2." in new else new}
     opened = found.opened
-    again = marks_of(opened, Settings())
-    assert old not in names(again, kind)
+    assert old not in names(marks_of(opened, Settings()), kind)
 
 
 EXAMPLES = sorted(

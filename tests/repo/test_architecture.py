@@ -150,8 +150,7 @@ def test_each_room_says_in_one_line_what_is_inside_and_a_generic_name_stands_alo
     for path in MODULES:
         assert path.stem not in GENERIC or not (path.parent / path.stem).is_dir(), shown(path)
         if path.name == "__init__.py" and path.parent.name not in {"rdc", "passes"} and len(tree(path).body) == 1:
-            text = path.read_text(encoding="utf-8")
-            assert re.fullmatch(r'""".+\."""\n', text), shown(path)
+            assert re.fullmatch(r'""".+\."""\n', path.read_text(encoding="utf-8")), shown(path)
 
 
 def test_no_files_and_no_rooms_import_each_other_in_a_circle() -> None:

@@ -134,8 +134,7 @@ def test_rdc_works_in_an_empty_environment(scripts: Path, tmp_path: Path) -> Non
     second = done(rdc, "run", source, cwd=runs[1])
     assert first.err.splitlines()[-1] == second.err.splitlines()[-1] == "rdc: COMPLETE All tests passed"
     done(rdc, "init", "shop", "--source", wheel(), cwd=tmp_path)
-    checked = done(rdc, "build", "--check", "--strict", cwd=tmp_path / "shop")
-    assert checked.err == "1 file up to date\n"
+    assert done(rdc, "build", "--check", "--strict", cwd=tmp_path / "shop").err == "1 file up to date\n"
 
 
 # --- `make release` makes the same bytes again, and refuses a tree that isn't a version -------------------------------

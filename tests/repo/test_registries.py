@@ -115,8 +115,7 @@ def test_front_ends_and_their_folders_are_the_same() -> None:
 @pytest.mark.parametrize("name", FRONT_ENDS)
 def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
     form = FRONT_ENDS[name]
-    assert form.name == name
-    assert form.module == f"compiler.frontends.{name}.frontend"
+    assert (form.name, form.module) == (name, f"compiler.frontends.{name}.frontend")
     assert form.noun in get_args(Noun), "what a program says of its document"
     assert form.marks == f"compiler.frontends.{name}.marks"
     assert callable(form.load_marks().marks_of)

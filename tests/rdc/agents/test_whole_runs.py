@@ -69,8 +69,7 @@ def test_a_run_moves_between_an_agent_and_a_terminal(tmp_path: Path) -> None:
         shown = await host.call("start", document="deploy.runbook.md")
         return await host.call("next", run=shown["run"], at=shown["at"])
 
-    waiting = drive(tmp_path, first)
-    assert waiting["hint"].splitlines()[0] == "rdc run deploy.runbook.md answer 2 yes --as mcp"
+    assert drive(tmp_path, first)["hint"].splitlines()[0] == "rdc run deploy.runbook.md answer 2 yes --as mcp"
     assert spawn("run", "deploy.runbook.md", "answer", "2", "yes", "--as", "mcp", cwd=tmp_path).code == 0
 
     async def rest(host: Host) -> Table:

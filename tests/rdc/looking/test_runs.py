@@ -160,8 +160,7 @@ def test_a_stream_continues_after_the_visits_that_a_page_has(client: Client, fol
     identity = client.ask("/api/runs").json["runs"][0]["id"]
     mine = f"&run={identity}"
     for more, after in ((f"?after=1{mine}", 1), ("?after=1&run=another", 0), ("?after=1", 0), (f"?after=9{mine}", 0)):
-        stream = client.stream("deploy", more)
-        assert stream.until("visits")["after"] == after, more
+        assert client.stream("deploy", more).until("visits")["after"] == after, more
 
 
 @pytest.mark.usefixtures("waiting")
@@ -194,8 +193,7 @@ def test_steps_with_new_names_are_sent_again(client: Client, folder: Path) -> No
     document(folder, NAME, shorter)
     assert stream.until("state", is_same=False)["step"] == "2"
     run("resume", "--adopt", cwd=folder)
-    visits = stream.until("visits", after=0)
-    assert [one["step"] for one in visits["visits"]] == ["1 (removed)"] * 2
+    assert [one["step"] for one in stream.until("visits", after=0)["visits"]] == ["1 (removed)"] * 2
 
 
 def test_a_named_run_and_one_elsewhere_are_in_the_list(client: Client, folder: Path) -> None:
@@ -280,8 +278,7 @@ def test_an_altered_record_is_damage(client: Client, folder: Path, damage: bytes
         journal(folder).rename(journal(folder).with_suffix(".old"))
         shutil.copy(journal(folder).with_suffix(".old"), journal(folder))
         stream = client.stream("deploy")
-    state = stream.until("state", state="unreadable")
-    assert state["message"]
+    assert stream.until("state", state="unreadable")["message"]
     journal(folder).unlink()
     assert stream.until("state", state="none")["total"] == 0
 
@@ -364,8 +361,7 @@ def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pyt
     runs = client.ask("/api/runs").json["runs"]
     assert [one["state"] for one in runs] == ["unreadable", "unreadable"]
     for one in runs:
-        stream = client.stream(one["key"])
-        assert "is a link" in stream.until("state", state="unreadable")["message"]
+        assert "is a link" in client.stream(one["key"]).until("state", state="unreadable")["message"]
 
 
 @pytest.mark.usefixtures("waiting")
@@ -455,8 +451,7 @@ def test_an_answer_continues_the_run_only_on_request(folder: Path) -> None:
         done = client.answer("deploy", step="2", at="2:2", reply="yes", by="ann")
         assert (done.status, done.json["continues"]) == (200, True)
         stream = client.stream("deploy")
-        state = stream.until("state", state="running", step="3")
-        assert state["holder"].startswith("pid ")
+        assert stream.until("state", state="running", step="3")["holder"].startswith("pid ")
         (folder / "go").touch()
         assert stream.until("state", state="complete")["has_logs"]
         assert client.ask("/api/runs/deploy/log/4").body == b"shipped\n"
@@ -498,14 +493,12 @@ def test_a_log_is_the_text_of_a_file(folder: Path) -> None:
         run("--logs", cwd=folder)
     with serving(NAME) as client:
         found = client.ask("/api/runs/deploy/log/1")
-        assert found.headers["Content-Type"] == "text/plain; charset=utf-8"
-        assert found.body.decode() == "a\nred é\nd\n"
+        assert (found.headers["Content-Type"], found.body.decode()) == ("text/plain; charset=utf-8", "a\nred é\nd\n")
         start_of_a_code = int(found.headers["Log-Size"]) - int(found.headers["Log-Next"])
         assert start_of_a_code == 3, "it comes with its end"
         key = client.ask("/api/runs").json["runs"][1]["key"]
         assert client.ask(f"/api/runs/{key}/log/1").body.startswith(b"a\nred"), "that of the archived run"
-        stream = client.stream(key)
-        assert stream.until("state")["has_logs"]
+        assert client.stream(key).until("state")["has_logs"]
         (log,) = (folder / ".rdc" / "deploy" / "logs").iterdir()
         for kind in ("link", "pipe", "folder"):
             log.unlink()
@@ -645,9 +638,7 @@ def test_boxes_and_arrows_have_ids_in_the_picture(client: Client) -> None:
     steps = {one["step"]: one["source"] for one in found["boxes"]}
     assert steps == {"1": "", "2": "", "3": "", "2/STOP": "", "STOP": "1", "COMPLETE": ""} or "STOP" in steps
     arrows = {(one["source"], tuple(one["outcomes"])): one["target"] for one in found["arrows"]}
-    assert arrows["", ()] == "1"
-    assert arrows["2", ("pass",)] == "3"
-    assert arrows["2", ("fail",)] == "2/STOP"
+    assert (arrows["", ()], arrows["2", ("pass",)], arrows["2", ("fail",)]) == ("1", "3", "2/STOP")
 
 
 LARGE = "# Large\n\n" + "".join(command(f"{number}. Step {number}", "true") for number in range(1, 302))

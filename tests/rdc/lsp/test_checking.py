@@ -152,8 +152,7 @@ async def test_a_buffer_is_checked_if_it_looks_like_a_document_and_other_files_a
 async def test_a_link_to_a_document_keeps_the_address_of_the_editor(client: Editor, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    uri = await client.open(tmp_path / "link" / "a.runbook.md", BROKEN)
-    assert client.codes(uri) == ["RD201"]
+    assert client.codes(await client.open(tmp_path / "link" / "a.runbook.md", BROKEN)) == ["RD201"]
 
 
 async def test_the_thread_is_free_for_others_while_a_large_document_is_checked(client: Editor, tmp_path: Path) -> None:
@@ -162,7 +161,6 @@ async def test_the_thread_is_free_for_others_while_a_large_document_is_checked(c
     small = await client.open(tmp_path / "small.runbook.md", FINE)
     checking = asyncio.create_task(large)
     await asyncio.sleep(0)
-    lens = lsp.CodeLensParams(lsp.TextDocumentIdentifier(small))
-    assert await client.text_document_code_lens_async(lens)
+    assert await client.text_document_code_lens_async(lsp.CodeLensParams(lsp.TextDocumentIdentifier(small)))
     assert not checking.done()
     await checking

@@ -161,8 +161,7 @@ async def test_a_name_that_is_half_of_a_pair_of_surrogates(client: Editor, tmp_p
     uri = await client.open(tmp_path / "a.runbook.md", FINE)
     params = lsp.DocumentSymbolParams(lsp.TextDocumentIdentifier(uri))
     asked = client.protocol.send_request_async(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, params, "\ud800")  # type: ignore[no-untyped-call]
-    answer = await asked
-    assert [one.name for one in answer] == ["1. Build", "Rollback"]
+    assert [one.name for one in await asked] == ["1. Build", "Rollback"]
 
 
 HOSTILE = "![x](https://evil.example/x.png) <img src=x> [a](command:evil) `$(touch /tmp/x)` \x1b[31m"
