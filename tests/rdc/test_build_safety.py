@@ -106,9 +106,7 @@ def test_a_damaged_cache_is_none_and_in_ci_one_of_the_repository_proves_nothing(
         evil.encode()
     ).hexdigest()
     book.write_text(json.dumps(made))
-    result = spawn("build", "--check", cwd=project.root, CI="true")
-    assert result.code == 1
-    assert "error[RD543]" in result.err
+    assert "error[RD543]" in spawn("build", "--check", cwd=project.root, CI="true").exits(1).err
 
 
 @contextmanager
@@ -149,8 +147,7 @@ def test_a_link_in_the_repository_leads_no_build_out_of_it(project: Project) -> 
     folder.parent.mkdir()
     folder.symlink_to(outside)
     (project.root / ".rdc_cache").symlink_to(outside)
-    result = project.build("--prune")
-    assert result.code == 1
+    result = project.build("--prune").exits(1)
     assert "cannot write .github/workflows/deploy.yml: it leads out of the project through a link" in result.err
     assert [path.name for path in outside.iterdir()] == ["old.yml"]
 
@@ -166,8 +163,7 @@ def test_no_document_becomes_a_hook_of_git(tmp_path: Path, source: str, out: str
     hooks = project.root / ".git" / "hooks"
     hooks.mkdir()
     (project.root / "hooks").symlink_to(".git/hooks")
-    result = project.build()
-    assert result.code == 1
+    result = project.build().exits(1)
     assert f"cannot write {out.format(name='.git')}: it is in the folder .git" in result.err
     assert list(hooks.iterdir()) == []
 

@@ -290,8 +290,7 @@ def test_each_remedy_silences_the_warning(shell: str, block: str, project: str, 
     ("shell", "tag", "problem"), [("sloppy", "bash", "write strict or plain"), ("strict", "sh", "sh has no pipefail")]
 )
 def test_what_is_no_word_for_it_and_a_strict_sh_are_refused(shell: str, tag: str, problem: str, tmp_path: Path) -> None:
-    result = checked(tmp_path, "a.runbook.md", written(shell, "true", tag=tag))
-    assert (result.code, problem in result.err) == (1, True)
+    assert problem in checked(tmp_path, "a.runbook.md", written(shell, "true", tag=tag)).exits(1).err
 
 
 @pytest.mark.parametrize("target", ["python", "make"])
@@ -300,8 +299,7 @@ def test_what_is_no_word_for_it_and_a_strict_sh_are_refused(shell: str, tag: str
 )
 def test_a_strict_block_stops_at_its_first_failure(block: str, target: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, "runbook", written("strict", block), target)
-    result = place.call("run")
-    assert result.code == (1 if target == "python" else 2)
+    result = place.call("run").exits(1 if target == "python" else 2)
     assert "STOP" in result.out + result.err
     assert "deployed\n" not in result.out.replace("echo deployed\n", "")
 

@@ -38,8 +38,7 @@ def test_a_file_is_formatted_in_place(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
     assert list(tmp_path.iterdir()) == [path]
     before = path.stat()
-    result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, result.err) == (0, "1 file already formatted\n")
+    assert call("fmt", "a.runbook.md", cwd=tmp_path).exits(0).err == "1 file already formatted\n"
     assert path.stat() == before
     document(tmp_path, "a.runbook.md", "## 2. A\n\n## 4. B\n")
     assert call("fmt", "a.runbook.md", cwd=tmp_path).err == "formatted a.runbook.md (2 is now 1, 4 is now 2)\n"
@@ -69,13 +68,11 @@ def test_a_link_is_not_written_through(tmp_path: Path) -> None:
 def test_check_names_what_would_change_and_writes_nothing(tmp_path: Path) -> None:
     path = document(tmp_path, "a.runbook.md", UNTIDY)
     document(tmp_path, "b.runbook.md", TIDY)
-    result = call("fmt", "--check", "a.runbook.md", "b.runbook.md", cwd=tmp_path)
-    assert result.code == 1
+    result = call("fmt", "--check", "a.runbook.md", "b.runbook.md", cwd=tmp_path).exits(1)
     assert result.err.startswith("a.runbook.md:1:1: error[RD515]: a.runbook.md is not formatted\n")
     assert "b.runbook.md" not in result.err
     assert path.read_text() == UNTIDY
-    result = call("fmt", "--check", "b.runbook.md", cwd=tmp_path)
-    assert (result.code, result.err) == (0, "1 file already formatted\n")
+    assert call("fmt", "--check", "b.runbook.md", cwd=tmp_path).exits(0).err == "1 file already formatted\n"
     found = json.loads(call("fmt", "--check", "--format", "json", "a.runbook.md", cwd=tmp_path).out)
     assert [one["code"] for one in found["diagnostics"]] == ["RD515"]
 
@@ -96,8 +93,7 @@ def test_a_document_with_errors_is_left_alone_and_the_others_are_not(tmp_path: P
     wrong = document(tmp_path, "a.runbook.md", f"{UNKNOWN_TARGET}\n\n\n")
     right = document(tmp_path, "b.runbook.md", UNTIDY)
     before = wrong.read_bytes()
-    result = call("fmt", "a.runbook.md", "b.runbook.md", cwd=tmp_path)
-    assert result.code == 1
+    result = call("fmt", "a.runbook.md", "b.runbook.md", cwd=tmp_path).exits(1)
     assert "error[RD201]" in result.err
     assert result.err.endswith("formatted b.runbook.md\n")
     assert (wrong.read_bytes(), right.read_text()) == (before, TIDY)
@@ -151,8 +147,7 @@ def test_standard_input_goes_to_standard_output(tmp_path: Path, monkeypatch: pyt
 
 
 def test_check_reads_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = with_input(GOOD, monkeypatch, "check", "-", cwd=tmp_path)
-    assert (result.code, result.err) == (0, "no problems in 1 file\n")
+    assert with_input(GOOD, monkeypatch, "check", "-", cwd=tmp_path).exits(0).err == "no problems in 1 file\n"
     result = with_input("# Only a title\n", monkeypatch, "check", "-", cwd=tmp_path)
     assert result.err.startswith("<stdin>: error[RD005]")
     assert "  = help: choose the format with --from rundown|playbook|agent-workflow|json|stepspec\n" in result.err

@@ -82,8 +82,7 @@ def test_each_shell_has_a_script_and_a_wrong_call_of_it_says_nothing(
 ) -> None:
     calls = [(instruction, WRONG) for instruction in ("bash_complete", "zsh_complete", "bash_nothing", "nonsense")]
     for shell in ("bash", "zsh", "fish"):
-        result = call("completion", shell, cwd=tmp_path)
-        assert (result.code, f"{shell}_complete" in result.out) == (0, True)
+        assert f"{shell}_complete" in call("completion", shell, cwd=tmp_path).exits(0).out
         calls += [(f"{shell}_complete", {}), (f"{shell}_complete", {"COMP_WORDS": "rdc ch"})]
     for instruction, given in calls:
         with monkeypatch.context() as called:
@@ -93,8 +92,7 @@ def test_each_shell_has_a_script_and_a_wrong_call_of_it_says_nothing(
 
 
 def test_prints_the_bytes_of_programs_and_their_hashes(tmp_path: Path) -> None:
-    result = call("runtime", "commands", cwd=tmp_path)
-    assert result.code == 0
+    result = call("runtime", "commands", cwd=tmp_path).exits(0)
     above, line, below = result.out.partition("# END RUNTIME\n")
     assert above.splitlines()[1].endswith("for its programs: edition commands.")
     document(tmp_path, "deploy.runbook.md", GOOD)
@@ -127,8 +125,7 @@ def test_diff_shows_what_changed(kind: str, name: str, line: str, tmp_path: Path
         old.write_text(call("runtime", name, cwd=tmp_path).out, encoding="utf-8")
     assert call("runtime", name, "--diff", kind, cwd=tmp_path) == Result(0, "", "")
     old.write_text(old.read_text(encoding="utf-8").replace(line, "import evil\n", 1), encoding="utf-8")
-    changed = call("runtime", name, "--diff", kind, cwd=tmp_path)
-    assert changed.code == 1
+    changed = call("runtime", name, "--diff", kind, cwd=tmp_path).exits(1)
     assert [one for one in changed.out.splitlines()[2:] if one[0] in "+-"] == ["-import evil", f"+{line.strip()}"]
 
 

@@ -28,8 +28,7 @@ def test_a_document_runs_and_starts_with_its_warnings(tmp_path: Path) -> None:
         assert (result.code, "building" in result.out) == (code, True)
         assert result.err.splitlines()[-1].startswith(last)
     document(tmp_path, "a.runbook.md", UNKNOWN_TARGET)
-    result = spawn("run", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, "error[RD201]" in result.err) == (2, True)
+    assert "error[RD201]" in spawn("run", "a.runbook.md", cwd=tmp_path).exits(2).err
     document(tmp_path, "a.runbook.md", "## 1. Build\n\n```bash\ntrue\n\n## 2. Install it?\n\n```bash\ntrue\n```\n")
     assert spawn("run", "a.runbook.md", cwd=tmp_path).err.startswith("a.runbook.md:3:1: warning[RD049]")
     assert "[RD049]" not in spawn("run", "a.runbook.md", "status", cwd=tmp_path).err
@@ -39,17 +38,14 @@ def test_arguments_go_to_the_program(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", GOOD)
     assert "Build" in spawn("run", "a.runbook.md", "steps", cwd=tmp_path).out
     assert spawn("run", "a.runbook.md", "--dry-run", cwd=tmp_path).code == 0
-    program = spawn("run", "a.runbook.md", "--help", cwd=tmp_path)
-    assert program.code == 0
-    assert program.out.startswith("usage: rdc run a.runbook.md")
+    assert spawn("run", "a.runbook.md", "--help", cwd=tmp_path).exits(0).out.startswith("usage: rdc run a.runbook.md")
     assert spawn("run", "--help", cwd=tmp_path).out.startswith("Usage: rdc run ")
     assert spawn("run", "a.runbook.md", "--format", "x", cwd=tmp_path).code == 2
 
 
 def test_a_program_that_waits_says_how_to_go_on_and_does_as_it_is_answered(tmp_path: Path) -> None:
     name = document(tmp_path, "my review.runbook.md", REVIEW).name
-    result = spawn("run", "--transitions", "after-body", name, cwd=tmp_path)
-    assert result.code == 75
+    result = spawn("run", "--transitions", "after-body", name, cwd=tmp_path).exits(75)
     assert f"rdc run --transitions after-body '{name}' " in result.err
     (tmp_path / "answers").write_text("pass\n")
     assert spawn("run", name, "--as", "b", "--answers", "answers", cwd=tmp_path).code == 0
@@ -185,14 +181,12 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_mocks_answer_entries_and_no_question_and_hints_keep_the_option(place: Path) -> None:
-    begun = spawn("run", "ask.playbook.md", "--mock", "m.yaml", "--agent-retries", "1", cwd=place)
-    assert begun.code == 75, begun.err
+    begun = spawn("run", "ask.playbook.md", "--mock", "m.yaml", "--agent-retries", "1", cwd=place).exits(75)
     assert "to continue: rdc run ask.playbook.md resume --agent-retries 1 --mock m.yaml\n" in begun.err
     answered = spawn("run", "ask.playbook.md", "answer", "2", "yes", cwd=place)
     hint = "rdc run ask.playbook.md resume   (with --agent-retries, as before)   (with --mock, as before)\n"
     assert hint in answered.err
-    done = spawn("run", "ask.playbook.md", "resume", "--mock", "m.yaml", cwd=place)
-    assert (done.code, "    sent\n" in done.err) == (0, True), done.err
+    assert "    sent\n" in spawn("run", "ask.playbook.md", "resume", "--mock", "m.yaml", cwd=place).exits(0).err
     assert {path.name for path in place.iterdir()} == {".rdc", "ask.playbook.md", "m.yaml", "rdc.toml"}
     (place / "reviews.workflow.yaml").write_text(PARALLEL, encoding="utf-8")
     (place / "m.yaml").write_text("agents:\n  review_0: [one]\n  review_1: [{fail: no}, two]\n", encoding="utf-8")
@@ -210,8 +204,7 @@ def test_nothing_starts_with_a_file_that_is_no_file_of_mocks(place: Path) -> Non
         ("ask.playbook.md", "x: 1", "may only have the keys"),
     ):
         (place / "m.yaml").write_text(mocks, encoding="utf-8")
-        refused = spawn("run", name, "--mock", "m.yaml", cwd=place)
-        assert (refused.code, message in refused.err) == (2, True), refused.err
+        assert message in spawn("run", name, "--mock", "m.yaml", cwd=place).exits(2).err
     assert not (place / ".rdc/ask/journal").exists()
 
 

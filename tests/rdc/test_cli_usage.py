@@ -72,8 +72,7 @@ def test_wrong_use_is_one_line(words: str, problem: str, see: str, tmp_path: Pat
 
 def test_every_choice_that_is_refused_is_one_line(tmp_path: Path) -> None:
     for arguments in (["check", "x", "--format", "xml"], ["check", "x", "--transitions", "up"], ["completion", "tcsh"]):
-        result = call(*arguments, cwd=tmp_path)
-        assert result.code == 2
+        result = call(*arguments, cwd=tmp_path).exits(2)
         assert result.err.startswith("rdc: ")
         assert result.err.count("\n") == 1
 
@@ -98,12 +97,10 @@ def test_a_defect_is_one_line_and_an_interrupt_is_quiet(tmp_path: Path, monkeypa
 
     monkeypatch.setattr("rdc.commands.check.compile_opened", broken)
     monkeypatch.delenv("RDC_DEBUG", raising=False)
-    result = call("check", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 70
+    result = call("check", "a.runbook.md", cwd=tmp_path).exits(70)
     assert result.err == "rdc: internal error: ValueError: no␊way (for a traceback, set RDC_DEBUG=1)\n"
     monkeypatch.setenv("RDC_DEBUG", "1")
-    result = call("check", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, result.err.partition(" ")[0]) == (70, "Traceback")
+    assert call("check", "a.runbook.md", cwd=tmp_path).exits(70).err.partition(" ")[0] == "Traceback"
     raised = KeyboardInterrupt()
     result = call("check", "a.runbook.md", cwd=tmp_path)
     assert (result.code, result.out, result.err) == (130, "", "")

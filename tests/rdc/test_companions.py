@@ -91,8 +91,7 @@ def test_several_sources_share_a_companion(project: Path, out: str) -> None:
     written = "wrote flows/a.sh and flows/shared.txt\nwrote flows/b.sh and flows/shared.txt\n"
     assert (result.code, result.err) == (0, written)
     document(project, "flows/shared.txt", f"# {MARK}\nedited\n")
-    result = call(*words, "--check", cwd=project)
-    assert (result.code, result.out.count("-edited")) == (1, 1)
+    assert call(*words, "--check", cwd=project).exits(1).out.count("-edited") == 1
 
 
 @pytest.mark.parametrize("broken", [UNKNOWN_TARGET, MISSING_TITLE])
@@ -122,8 +121,7 @@ def test_a_foreign_companion_is_not_overwritten_without_force(project: Path) -> 
 
 def test_folders_of_companions_are_made(project: Path) -> None:
     words = (*TO, "a.runbook.md", "-O", "runtime=tools/new/er/x.txt", "-O", "program=new.d/a.sh")
-    result = call(*words, "--check", cwd=project)
-    assert (result.code, "tools/new/er/x.txt does not exist" in result.err) == (1, True)
+    assert "tools/new/er/x.txt does not exist" in call(*words, "--check", cwd=project).exits(1).err
     assert not (project / "tools/new").exists(), "`--check` writes nothing"
     assert call(*words, cwd=project).code == 0
     assert list(made(project)) == ["a.sh", "new.d/a.sh", "tools/new/er/x.txt"]
@@ -273,8 +271,7 @@ def test_a_shared_companion_with_different_contents(project: Path) -> None:
         document(project, f"{name}.runbook.md", head + GOOD)
     problem = "error[RD525]: a.runbook.md and b.runbook.md both need shared.txt, with different content"
     for check in ((), ("--check",)):
-        result = call(*TO, "a.runbook.md", "b.runbook.md", *check, cwd=project)
-        assert (result.code, problem in result.err) == (1, True)
+        assert problem in call(*TO, "a.runbook.md", "b.runbook.md", *check, cwd=project).exits(1).err
         assert made(project) == {}
 
 
@@ -403,8 +400,7 @@ def test_companions_last_on_the_disk_before_the_main_file(project: Path, monkeyp
 
 
 def test_check_tells_of_companions_too(project: Path) -> None:
-    result = call(*MAIN, "--check", cwd=project)
-    assert result.code == 1
+    result = call(*MAIN, "--check", cwd=project).exits(1)
     for name in ("flows/a.sh", "tools/a.sh", "tools/shared.txt"):
         assert f"error[RD512]: {name} does not exist" in result.err
     assert made(project) == {}
@@ -415,8 +411,7 @@ def test_check_tells_of_companions_too(project: Path) -> None:
 
     (project / "tools/shared.txt").write_text(f"# {MARK}\nedited\x1b[31m\n")
     before = made(project)
-    result = call(*MAIN, "--check", cwd=project)
-    assert result.code == 1
+    result = call(*MAIN, "--check", cwd=project).exits(1)
     assert re.findall(r"error\[RD512\]: (\S+) is not up to date with a.runbook.md", result.err) == ["tools/shared.txt"]
     assert "-edited␛[31m\n+hello\n" in result.out
     assert "\x1b" not in result.out

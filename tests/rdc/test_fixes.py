@@ -247,8 +247,7 @@ def test_what_cannot_be_fixed_decides_the_exit_code(tmp_path: Path) -> None:
     assert ("[RD042]" in result.err, "can be fixed" in result.err) == (True, False), "the fix waits for errors"
     document(tmp_path, "a.runbook.md", BARE.replace("FAIL: COMPLETE", "FAIL: GOTO Nowhere"))
     for name, code in (("a.runbook.md", "RD201"), ("missing.runbook.md", "RD001")):
-        result = call("check", "--fix", name, cwd=tmp_path)
-        assert (result.code, f"error[{code}]" in result.err) == (1, True)
+        assert f"error[{code}]" in call("check", "--fix", name, cwd=tmp_path).exits(1).err
 
 
 @pytest.mark.parametrize("why", ["changed", "read-only"])

@@ -97,8 +97,7 @@ def test_a_comment_above_everything_is_about_the_file(tmp_path: Path, comment: s
 )
 def test_a_useless_comment_is_reported(tmp_path: Path, words: str, message: str) -> None:
     path = document(tmp_path, "a.runbook.md", TOLERATED.format(f"<!-- rdc: ignore {words} -->\n"))
-    result = call("check", "--strict", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 1
+    result = call("check", "--strict", "a.runbook.md", cwd=tmp_path).exits(1)
     assert f"a.runbook.md:10:1: warning[RD007]: {message}\n" in result.err
     assert call("check", "--fix", "--strict", "a.runbook.md", cwd=tmp_path).code == 0
     assert path.read_text() == TOLERATED.format("")
@@ -147,8 +146,7 @@ def test_a_project_ignores_a_code(tmp_path: Path, file: str, text: str) -> None:
 def test_a_wrong_configuration_is_an_error_with_its_place(tmp_path: Path, text: str, place: int, message: str) -> None:
     document(tmp_path, "rdc.toml", text)
     document(tmp_path, "a.runbook.md", TOLERATED.format(""))
-    result = call("check", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 1
+    result = call("check", "a.runbook.md", cwd=tmp_path).exits(1)
     assert f"rdc.toml:{place}:1: error[RD501]: the configuration is not valid: {message}\n" in result.err
 
 

@@ -202,9 +202,7 @@ def test_inputs_choose_the_way() -> None:
     ],
 )
 def test_wrong_inputs_and_outcomes(words: tuple[str, ...], complaint: str) -> None:
-    result = call("trace", REGION, *words, cwd=ROOT)
-    assert result.code == 2
-    assert complaint in result.err
+    assert complaint in call("trace", REGION, *words, cwd=ROOT).exits(2).err
 
 
 def test_all_walks_begin_with_all_inputs_that_matter() -> None:
@@ -259,8 +257,7 @@ def compared(folder: Path, change: dict[str, Any]) -> str:
     new["nodes"] = [{**item, **change.get(str(number), {})} for number, item in enumerate(old["nodes"])]
     for name, value in (("old.json", old), ("new.json", new)):
         (folder / name).write_text(json.dumps(value), encoding="utf-8")
-    result = call("diff", "old.json", "new.json", cwd=folder)
-    assert result.code == 0, result.err
+    result = call("diff", "old.json", "new.json", cwd=folder).exits(0)
     return "\n".join(result.out.splitlines()[2:])
 
 

@@ -62,8 +62,7 @@ def test_the_lock_has_the_hash_of_each_served_document(project: Project) -> None
 def test_each_edit_needs_an_approval_also_of_a_document_that_is_included(project: Project) -> None:
     before = project.text("rdc.lock")
     project.write("ops/check.runbook.md", RUNBOOK.format("Check", "false"))
-    refused = project.build()
-    assert refused.code == 1
+    refused = project.build().exits(1)
     assert f"new and not approved: mcp {present(project)} in {DEPLOY}" in refused.err
     assert project.text("rdc.lock") == before
     assert served(project.root).approved[DEPLOY] != present(project)
@@ -104,9 +103,7 @@ def test_a_document_that_is_served_from_now_on_needs_an_approval(tmp_path: Path)
 def test_an_error_in_a_served_document_fails_the_build_and_leaves_the_lock(project: Project) -> None:
     before = project.text("rdc.lock")
     project.write(DEPLOY, "## 2. No\n")
-    result = project.build()
-    assert result.code == 1
-    assert "RD102" in result.err
+    assert "RD102" in project.build().exits(1).err
     assert project.text("rdc.lock") == before
 
 
@@ -149,8 +146,7 @@ def test_without_the_table_no_document_is_served(tmp_path: Path) -> None:
 def test_a_wrong_table_is_an_error_and_serves_nothing(tmp_path: Path, text: str, line: int, message: str) -> None:
     document(tmp_path, "rdc.toml", f"{text}\n")
     document(tmp_path, "a.runbook.md", RUNBOOK.format("A", "true"))
-    result = call("check", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 1
+    result = call("check", "a.runbook.md", cwd=tmp_path).exits(1)
     assert f"rdc.toml:{line}:1: error[RD501]: the configuration is not valid: {message}" in result.err
     found = api.served(tmp_path)
     assert (found.approved, [one.code for one in found.diagnostics]) == ({}, ["RD501"])
@@ -169,9 +165,7 @@ def test_a_project_that_only_serves_may_say_so_in_pyproject(tmp_path: Path) -> N
 def test_an_agent_that_removes_the_lock_approves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     (project.root / "rdc.lock").unlink()
     monkeypatch.setenv("CLAUDECODE", "1")
-    refused = project.build()
-    assert refused.code == 1
-    assert f"{DEPLOY}: error[RD546]: new and not approved: mcp " in refused.err
+    assert f"{DEPLOY}: error[RD546]: new and not approved: mcp " in project.build().exits(1).err
     assert served(project.root).approved[DEPLOY] == ""
     monkeypatch.delenv("CLAUDECODE")
     assert project.build().code == 0

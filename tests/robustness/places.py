@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 from backends.registry import load
 from compiler.driver import compile_file
 from tests.support import warm
+from tests.support.cli import Result
 
 PATIENCE = 30.0
 FLOW = """\
@@ -31,13 +31,7 @@ echo three >> log
 PLAIN = "# Plain\n\n## 1. One\n\n```sh\necho one >> log\n```\n\n## 2. Three\n\n```sh\necho three >> log\n```\n"
 
 
-class CommandResult(NamedTuple):
-    """What came of a call."""
-
-    code: int
-    out: str
-    err: str
-
+class CommandResult(Result):
     @property
     def last(self) -> str:
         return (self.err.splitlines() or [""])[-1]

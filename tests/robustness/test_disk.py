@@ -161,8 +161,7 @@ def test_a_journal_that_is_no_file_is_refused_at_once_and_can_be_put_away(kind: 
     else:
         place.journal.mkdir()
     for verb in ("run", "resume", "status"):
-        refused = place.call(verb)
-        assert refused.code == 2
+        refused = place.call(verb).exits(2)
         assert ".rdc/main/journal" in refused.last
         assert "Traceback" not in refused.err
     assert place.call("reset").code == 0

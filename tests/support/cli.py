@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from rdc.cli import main
 from tests.support import warm
@@ -59,6 +60,11 @@ class Result:
     code: int
     out: str
     err: str
+
+    def exits(self, code: int) -> Self:
+        """Check the exit code; gives the result."""
+        assert self.code == code, self
+        return self
 
 
 def call(*arguments: str, cwd: Path) -> Result:
