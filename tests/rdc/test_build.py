@@ -27,11 +27,8 @@ def project(tmp_path: Path) -> Project:
 
 def test_a_build_writes_what_is_missing_and_says_so_in_a_line_each(project: Project) -> None:
     result = project.build().exits(0)
-    assert result.err.splitlines() == [
-        "wrote .github/workflows/build.yml",
-        "wrote .github/workflows/deploy.yml",
-        "wrote rdc.lock",
-    ]
+    written = [".github/workflows/build.yml", ".github/workflows/deploy.yml", "rdc.lock"]
+    assert result.err.splitlines() == [f"wrote {path}" for path in written]
     os.utime(project.root / "docs" / "deploy.runbook.md")
     assert project.build().exits(0).err == "2 files up to date\n"
     compiled = call("compile", "docs/deploy.runbook.md", "--to", "github", "-o", "-", cwd=project.root)

@@ -253,9 +253,7 @@ def test_a_pin_that_is_none_is_refused(project: Project, value: str, message: st
     [(QUESTION, ["environment approval"]), (CALLING, ["runtime commands ", "runtime github ", "prompts answers"])],
     ids=["reviewers", "program"],
 )
-def test_a_question_adds_permissions_and_an_environment_or_a_runtime(
-    project: Project, document: str, items: list[str]
-) -> None:
+def test_a_question_adds_permissions_and_more_items(project: Project, document: str, items: list[str]) -> None:
     project.write("docs/deploy.runbook.md", document)
     result = project.build().exits(1)
     for item in ["permission actions: read in .github/workflows/deploy.yml", *items]:

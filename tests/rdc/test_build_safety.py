@@ -28,7 +28,7 @@ from backends.registry import load
 from compiler.driver import Settings, open_file
 from rdc.output.generate import generate
 from tests.rdc.projects import RUNBOOK, Project, shop
-from tests.support.cli import call, ended, environment, fork, spawn
+from tests.support.cli import call, ended, environment, executed, fork, spawn
 
 pytestmark = pytest.mark.process
 
@@ -62,13 +62,9 @@ def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
         "from rdc.cli import main\n"
         "raise SystemExit(main(['build', '-j', '2']))\n"
     )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(
-        command, cwd=project.root, env=environment(), capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 1
-    assert "a compiling process was killed" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = executed([sys.executable, "-c", code], cwd=project.root, env=environment()).exits(1)
+    assert "a compiling process was killed" in done.err
+    assert "Traceback" not in done.err
     assert project.build().code == 0
 
 
@@ -102,9 +98,8 @@ def test_a_damaged_cache_is_none_and_in_ci_one_of_the_repository_proves_nothing(
     project.workflow("deploy").write_text(evil)
     book = project.root / ".rdc_cache" / "build.json"
     made = json.loads(book.read_bytes())
-    made["records"][".github/workflows/deploy.yml"]["outputs"][".github/workflows/deploy.yml"] = sha256(
-        evil.encode()
-    ).hexdigest()
+    path = ".github/workflows/deploy.yml"
+    made["records"][path]["outputs"][path] = sha256(evil.encode()).hexdigest()
     book.write_text(json.dumps(made))
     assert "error[RD543]" in spawn("build", "--check", cwd=project.root, CI="true").exits(1).err
 

@@ -75,9 +75,8 @@ def test_formats_for_machines_go_to_standard_output(tmp_path: Path) -> None:
         result = call("check", "--format", form, "a.runbook.md", cwd=tmp_path)
         assert (result.code, result.err) == (1, "")
         json.loads(result.out)
-    assert call("check", "--format", "github", "a.runbook.md", cwd=tmp_path).out.startswith(
-        "::error file=a.runbook.md,line=9,"
-    )
+    shown = call("check", "--format", "github", "a.runbook.md", cwd=tmp_path).out
+    assert shown.startswith("::error file=a.runbook.md,line=9,")
     assert json.loads(call("check", "--format", "json", "b.runbook.md", cwd=tmp_path).out)["diagnostics"] == []
     assert call("check", "--format", "github", "b.runbook.md", cwd=tmp_path).out == ""
 

@@ -82,10 +82,7 @@ def test_findings_have_their_places(folder: Path) -> None:
 
 
 def test_a_folder_is_searched_and_named_formats_taken(folder: Path) -> None:
-    for text, read_as, code in (
-        ("name: b\nsteps: []\n", "agent-workflow", "RD804"),
-        ("[]\n", "stepspec", "RD854"),
-    ):
+    for text, read_as, code in (("name: b\nsteps: []\n", "agent-workflow", "RD804"), ("[]\n", "stepspec", "RD854")):
         write(folder, {"b.yaml": text})
         assert call("check", ".", cwd=folder).code == 0
         assert call("check", "b.yaml", cwd=folder).code == 1
@@ -123,18 +120,14 @@ def test_a_document_is_formatted(folder: Path) -> None:
 
 @pytest.mark.parametrize("heading", ["## Step 2: Security review", "## STEP two - Security review", "# step 2"])
 def test_a_step_is_never_left_out(heading: str, tmp_path: Path) -> None:
-    written = (
-        f"# Release\n\n## STEP 1: Build\n\nBuild it.\n\n{heading}\n\nLook for leaks.\n\n## STEP 2: Ship\n\nShip it.\n"
-    )
+    written = f"# Release\n\n## STEP 1: Build\n\nBuild it.\n\n{heading}\n\nLook.\n\n## STEP 2: Ship\n\nShip it.\n"
     path = tmp_path / "a.playbook.md"
     path.write_text(written, encoding="utf-8")
-    results = [
-        call(*words, "a.playbook.md", cwd=tmp_path) for words in (["fmt"], ["compile", "--to", "python"], ["check"])
-    ]
-    for result in results:
-        assert (result.code, "a.playbook.md:7:1: error[RD713]" in result.err) == (1, True)
+    for words in (["fmt"], ["compile", "--to", "python"], ["check"]):
+        result = call(*words, "a.playbook.md", cwd=tmp_path).exits(1)
+        assert "a.playbook.md:7:1: error[RD713]" in result.err
     assert path.read_text(encoding="utf-8") == written
-    remedy = results[-1].err.split("help: write `")[1].split("`")[0]
+    remedy = result.err.split("help: write `")[1].split("`")[0]
     path.write_text(written.replace(heading, remedy).replace("## STEP 2: Ship", "## STEP 3: Ship"), encoding="utf-8")
     assert "error" not in call("check", "a.playbook.md", cwd=tmp_path).err
 
@@ -259,10 +252,8 @@ def test_placeholders_are_given_when_compiling_and_running(folder: Path) -> None
 
 
 def test_a_compiled_playbook_finds_the_type_of_its_file_though_nothing_else_is_filled_in(folder: Path) -> None:
-    book = (
-        "# Draw\n\n## INPUTS\n\n- `kind` (string): which\n\n## STEP 1: Go\n\nDraw.\n\n## ARTIFACTS\n\ntype: {{kind}}\n"
-    )
-    write(folder, {"draw.playbook.md": book})
+    book = "# Draw\n\n## INPUTS\n\n- `kind` (string): which\n\n## STEP 1: Go\n\nDraw.\n\n## ARTIFACTS\n\n"
+    write(folder, {"draw.playbook.md": f"{book}type: {{{{kind}}}}\n"})
     assert call("compile", "draw.playbook.md", "--to", "python", "-o", "draw.py", cwd=folder).code == 0
     words = [sys.executable, "draw.py", "run", "--agent", "echo x", "--input", "kind=mermaid"]
     subprocess.run(words, cwd=folder, check=True, capture_output=True)
@@ -293,9 +284,7 @@ NONE_OF, NO_FIELD = "the answer is not one of", "the answer has no JSON object w
         ('{"level": "highest"}', "A", [[f"{NONE_OF} bug, feature"], [f"{NONE_OF} low, high"], [f"{NONE_OF} a, b"]]),
     ],
 )
-def test_an_unexpected_answer_is_shown_and_goes_on(
-    answer: str, reply: str, remarks: list[list[str] | None], folder: Path
-) -> None:
+def test_an_unexpected_answer_is_shown(answer: str, reply: str, remarks: list[list[str] | None], folder: Path) -> None:
     write(folder, {"label.playbook.md": LABELS, "answers": f"3 {reply}\n"})
     words = ("label.playbook.md", "--agent", f"echo '{answer}'", "--input", "issue=", "--answers", "answers")
     log = spawn("run", *words, cwd=folder).exits(0)

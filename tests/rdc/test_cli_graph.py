@@ -171,9 +171,7 @@ def test_a_document_with_errors_is_not_drawn_and_one_with_warnings_unless_asked(
         ("time.sleep(30)", "longer than 1 seconds"),
     ],
 )
-def test_the_dot_on_the_path_is_taken_and_what_fails_is_told(
-    script: str, output: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_dot_on_the_path_is_taken(script: str, output: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = folder / "nothing"
     place.mkdir()
     (place / "dot").write_text(f"#!{sys.executable}\nimport sys, time\n{script}\n", encoding="utf-8")
@@ -187,9 +185,7 @@ def test_the_dot_on_the_path_is_taken_and_what_fails_is_told(
     assert not (folder / "deploy.svg").exists()
 
 
-def test_half_a_picture_is_none_and_without_graphviz_it_says_what_to_install(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_a_picture_is_none_and_graphviz_can_be_missing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphviz draws what it has read before an error; that of a graph must not pass for the whole."""
     with pytest.raises(graphviz.DrawingError, match="syntax error"):
         graphviz.render("digraph { a; b; subgraph { c", "svg")

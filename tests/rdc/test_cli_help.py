@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from backends.registry import names
 from compiler.diagnostics.model import CODES
 from runtime_shim.editions import CALLERS, EDITIONS
-from tests.support.cli import GOOD, ROOT, Result, call, document, environment, spawn
+from tests.support.cli import GOOD, ROOT, Result, call, document, environment, executed, spawn
 
 pytestmark = pytest.mark.process
 
@@ -68,18 +67,13 @@ COMP_WORDS=(rdc compile --to py) COMP_CWORD=3
 _rdc_completion rdc
 echo "${COMPREPLY[@]}"
 """
-    done = subprocess.run(
-        ["bash", "-c", session], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
-    )
-    assert (done.stdout, done.stderr) == ("python\n", "")
+    assert executed(["bash", "-c", session], cwd=tmp_path, env=environment()) == Result(0, "python\n", "")
 
 
 WRONG = {"COMP_WORDS": "rdc '", "COMP_CWORD": "one"}  # which for fish is what is being typed
 
 
-def test_each_shell_has_a_script_and_a_wrong_call_of_it_says_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_shell_has_a_script_a_wrong_call_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = [(instruction, WRONG) for instruction in ("bash_complete", "zsh_complete", "bash_nothing", "nonsense")]
     for shell in ("bash", "zsh", "fish"):
         assert f"{shell}_complete" in call("completion", shell, cwd=tmp_path).exits(0).out

@@ -194,9 +194,7 @@ def test_options_that_exclude_each_other(words: tuple[str, ...], message: str, p
     assert not page.with_name("restart.runbook.md").exists()
 
 
-def test_inputs_are_words_of_the_page_which_may_be_standard_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inputs_are_words_of_the_page_or_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.md").write_text("# A\n\n```bash\nping -c 1 node-a\n```\n", encoding="utf-8")
     done = run(tmp_path, "a.md", "-o", "-", "--inputs", "node-a, other")
     assert 'ping -c 1 "$NODE_A"' in done.out
@@ -207,8 +205,7 @@ def test_inputs_are_words_of_the_page_which_may_be_standard_input(
 
 
 def test_a_draft_that_would_lack_a_code_line_is_refused(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "compiler.importers.page.print_draft", lambda draft: Printed("---\n---\n", dict.fromkeys("123", 1))
-    )
+    printed = Printed("---\n---\n", dict.fromkeys("123", 1))
+    monkeypatch.setattr("compiler.importers.page.print_draft", lambda draft: printed)
     assert "restart.md:6: the draft would lack a code line" in run(page.parent, page.name).exits(2).err
     assert not page.with_name("restart.runbook.md").exists()

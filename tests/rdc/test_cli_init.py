@@ -54,9 +54,7 @@ def test_a_new_project_is_current_at_once(kind: str, target: str, repository: Pa
 def test_the_linters_of_workflows_find_nothing(repository: Path) -> None:
     init(repository, "--source", "https://example.org/rundown_compiler-0.1.0-py3-none-any.whl")
     assert findings(sorted((repository / ".github" / "workflows").iterdir())) == []
-    made = {
-        path: yaml.safe_load((repository / path).read_text(encoding="utf-8")) for path in (CHECK, HOOKS, DEPENDABOT)
-    }
+    made = {path: yaml.safe_load((repository / path).read_text("utf-8")) for path in (CHECK, HOOKS, DEPENDABOT)}
     assert (made[CHECK]["permissions"], made[CHECK]["jobs"]["check"]["permissions"]) == ({}, {"contents": "read"})
     assert made[HOOKS]["repos"][0]["hooks"][0]["id"] == "rdc-build"
     (update,) = made[DEPENDABOT]["updates"]
@@ -126,9 +124,7 @@ def test_a_configuration_without_builds_gets_lines_to_add(path: str, text: str, 
     assert call("build", "--check", "--strict", cwd=repository).code == 0
 
 
-def test_nothing_is_written_where_a_folder_cannot_be_made(
-    repository: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_nothing_is_written_without_its_folders(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     place = document(repository, ".github", "a file\n")
     done = init(repository)
     assert (done.code, set(files(repository))) == (1, {".github"})

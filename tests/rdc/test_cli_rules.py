@@ -189,11 +189,7 @@ def test_a_part_of_a_rule_that_matches_in_no_document_is_an_error(project: Proje
 def test_the_parts_are_reported_beside_other_errors_in_rules(project: Project) -> None:
     project.write("rdc.toml", BUILD + LESS)
     text = project.text("docs/deploy.runbook.md")
-    for other, code in (
-        ("no Install after 1 YES", "RD420"),
-        ("Unknown PASS before 2", "RD423"),
-        ("whatever", "RD422"),
-    ):
+    for other, code in (("no Install after 1 YES", "RD420"), ("Unknown PASS before 2", "RD423"), ("whatever", "RD422")):
         project.write("docs/deploy.runbook.md", text.replace("rules:\n", f"rules:\n    wrong: {other}\n", 1))
         for words in (("check",), ("build",)):
             result = call(*words, cwd=project.root)
@@ -261,9 +257,8 @@ def test_a_weaker_rule_needs_an_approval(project: Project) -> None:
 
 def test_a_document_that_is_gone_or_broken_needs_no_approval(project: Project) -> None:
     assert project.build().code == 0
-    project.write(
-        "docs/deploy.runbook.md", project.text("docs/deploy.runbook.md").replace("- NO: STOP", "- NO: GOTO 2")
-    )
+    text = project.text("docs/deploy.runbook.md")
+    project.write("docs/deploy.runbook.md", text.replace("- NO: STOP", "- NO: GOTO 2"))
     result = project.build()
     assert (result.code, "RD420" in result.err, "gone: rule" in result.err) == (1, True, False)
     (project.root / "docs/deploy.runbook.md").unlink()

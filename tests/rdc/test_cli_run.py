@@ -68,9 +68,7 @@ echo YES
 
 
 @pytest.mark.parametrize("model", [[], ["--agent-model", "fast"]])
-def test_a_prompt_that_begins_like_an_option_is_a_prompt(
-    model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prompt_may_begin_like_an_option(model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tool = tmp_path / "tools" / "cursor-agent"
     tool.parent.mkdir()
     tool.write_text(TAKING_OPTIONS)

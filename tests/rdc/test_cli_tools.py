@@ -153,9 +153,7 @@ def test_answers_are_counted_for_each_run(tmp_path: Path, monkeypatch: pytest.Mo
     assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_STEP="build") == (3, "", "")
 
 
-def test_an_answer_that_is_asked_for_by_name_and_number_is_not_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_asked_for_by_its_number_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("m.yaml").write_text("agents: {1: [one, two]}\ntools: {web/get: a, site/get: b, dig: c}\n")
     words = ("mock", "m.yaml", "--call")

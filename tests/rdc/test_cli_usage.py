@@ -16,7 +16,7 @@ from compiler.ir.program import Program
 from compiler.passes import PASSES
 from rdc import __version__
 from rdc.commands import COMMANDS
-from tests.support.cli import GOOD, call, document, environment, spawn
+from tests.support.cli import GOOD, Result, call, document, environment, executed, spawn
 
 pytestmark = pytest.mark.process
 
@@ -110,14 +110,11 @@ def test_a_closed_pipe_is_quiet_and_so_is_a_closed_standard_output(tmp_path: Pat
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "rdc", "explain", "--list"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False
-    )
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
     script = ["sh", "-c", f'"{sys.executable}" -m rdc --version >&-']
-    done = subprocess.run(script, cwd=tmp_path, env=environment(), capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert executed(script, cwd=tmp_path, env=environment()) == Result(0, "", "")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -127,9 +124,7 @@ def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path, words: s
     command = [sys.executable, "-m", "rdc", *words.split()]
     given = environment(PYTHONUNBUFFERED=unbuffered)
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            command, cwd=tmp_path, env=given, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
-        )
+        done = subprocess.run(command, cwd=tmp_path, env=given, stdout=full, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (1, b"rdc: cannot write to standard output: No space left on device\n")
 
 
@@ -157,15 +152,16 @@ print(sorted({HEAVY - {"compiler.ir", "pyromark"}!r} & set(sys.modules)))
 import rdc.lsp.server
 print(sorted({{"pydantic", "compiler.frontends.stepspec.frontend"}} & set(sys.modules)))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == [f"rdc {__version__}", "[]", "[]", "[]"]
+    done = executed([sys.executable, "-c", program], cwd=tmp_path, env=environment())
+    assert done.out.splitlines() == [f"rdc {__version__}", "[]", "[]", "[]"]
 
 
 WORDS = [
-    *("check", "check --fix", "compile --to python", "compile --to json -o -"),
-    *("graph", "diff", "run", "test", "trace"),
+    "check",
+    "check --fix",
+    "compile --to python",
+    "compile --to json -o -",
+    *["graph", "diff", "run", "test", "trace"],
 ]
 
 
@@ -209,9 +205,7 @@ def test_every_command_refuses_a_broken_graph(words: str, tmp_path: Path) -> Non
 def test_a_build_writes_nothing_in_one_process_or_several(jobs: str, tmp_path: Path) -> None:
     for name in "abcdef":
         document(tmp_path, f"{name}.runbook.md", GOOD)
-    (tmp_path / "rdc.toml").write_text(
-        '[[build]]\nsource = "*.runbook.md"\nto = "make"\nout = "made/{name}.mk"\n', encoding="utf-8"
-    )
+    document(tmp_path, "rdc.toml", '[[build]]\nsource = "*.runbook.md"\nto = "make"\nout = "made/{name}.mk"\n')
     before = files(tmp_path)
     result = call("build", "--jobs", jobs, cwd=tmp_path)
     assert (result.code, result.out) == (70, ""), result

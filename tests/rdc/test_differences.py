@@ -93,9 +93,8 @@ def steps(*titles: str) -> str:
 
 
 def test_steps_that_are_alike_are_matched_in_order(tmp_path: Path) -> None:
-    found = compare(
-        tmp_path, steps("Build", "Test", "Approve", "Test", "Deploy", "Test"), steps("Build", "Test", "Deploy", "Test")
-    )
+    old = steps("Build", "Test", "Deploy", "Test")
+    found = compare(tmp_path, steps("Build", "Test", "Approve", "Test", "Deploy", "Test"), old)
     assert [node.id for node in found.added] == ["3", "4"]
     assert {old: new for old, new in found.matched.items() if old.isdigit()} == {"1": "1", "2": "2", "3": "5", "4": "6"}
 
@@ -109,9 +108,8 @@ def test_runbooks_in_a_step_that_has_another_number_are_the_same(tmp_path: Path)
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "lint.runbook.md").write_text(f"## 1. All\n\n{LINT}", encoding="utf-8")
-    outer = (
-        "## {0}. Both\n\n### {0}.1 One\n\n```sh\none\n```\n\n- FAIL: CONTINUE\n\n### {0}.2 Two\n\n```sh\ntwo\n```\n\n"
-    )
+    both = "## {0}. Both\n\n### {0}.1 One\n\n```sh\none\n```\n\n"
+    outer = f"{both}- FAIL: CONTINUE\n\n### {{0}}.2 Two\n\n```sh\ntwo\n```\n\n"
     old = outer.format(1) + f"## 2. Nested{NESTED}"
     new = "## 1. First\n\n```sh\nfirst\n```\n\n" + outer.format(2) + f"## 3. Nested{NESTED}"
     found = compare(tmp_path, new, old)
@@ -247,9 +245,7 @@ def test_a_removed_step_stays_in_its_frame(tmp_path: Path) -> None:
     ("line", "before", "after"),
     [("RETRY 5 GOTO Fix", "RETRY 2", "RETRY 5"), ("GOTO Fix", "RETRY 2", None), ('RETRY 2 STOP "Bad"', "FAIL", "FAIL")],
 )
-def test_what_of_a_step_and_of_its_transitions_changed(
-    line: str, before: str, after: str | None, tmp_path: Path
-) -> None:
+def test_what_of_a_step_and_its_transitions_changed(line: str, before: str, after: str | None, tmp_path: Path) -> None:
     new = OLD.replace("RETRY 2 GOTO Fix", line)
     assert moves(compare(tmp_path, new)) == [("2", before, after)]
     found = shown(tmp_path, new.replace("make install", "make all"))
@@ -269,10 +265,8 @@ def test_what_of_a_step_with_substeps_changed_is_said_on_its_frame(tmp_path: Pat
 
 def test_ends_that_came_and_went(tmp_path: Path) -> None:
     found = shown(tmp_path, OLD.replace('COMPLETE "Done"', 'COMPLETE "Installed"'))
-    assert {(box.lines[1], box.mark) for box in found.boxes if box.mark} == {
-        ("Installed", "added"),
-        ("Done", "removed"),
-    }
+    ends = {box.lines[1]: box.mark for box in found.boxes if box.mark}
+    assert ends == {"Installed": "added", "Done": "removed"}
 
 
 def test_the_end_of_a_nested_runbook_may_say_something_else(tmp_path: Path) -> None:

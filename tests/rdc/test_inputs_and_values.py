@@ -207,10 +207,8 @@ def test_wrong_inputs_and_outcomes(words: tuple[str, ...], complaint: str) -> No
 
 def test_all_walks_begin_with_all_inputs_that_matter() -> None:
     lines = trace("--all").splitlines()
-    assert lines[:2] == [
-        "region=eu: deploy pass => COMPLETE Deployed to eu",
-        "region=eu: deploy fail => STOP The deployment failed",
-    ]
+    assert lines[0] == "region=eu: deploy pass => COMPLETE Deployed to eu"
+    assert lines[1] == "region=eu: deploy fail => STOP The deployment failed"
     assert lines[-2:] == ["6 paths in total", "5 of 5 transitions taken"]
     found = json.loads(trace("--all", "--format", "json"))
     assert [trace["inputs"] for trace in found["paths"]][:3] == [{"region": "eu"}, {"region": "eu"}, {}]

@@ -97,7 +97,7 @@ RENAMES = [
 
 
 @pytest.mark.parametrize(("file", "kind", "old", "new", "lines"), RENAMES)
-def test_a_rename_edits_every_place_and_nothing_else(
+def test_a_rename_edits_every_place(
     tmp_path: Path, file: str, kind: Kind, old: str, new: str, lines: list[str]
 ) -> None:
     written(tmp_path, FILES)
@@ -129,9 +129,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("format_name", FRONT_ENDS)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_any_rename_in_an_example_is_the_same_after_a_rename_back(
-    folder: Path, format_name: str, data: st.DataObject
-) -> None:
+def test_an_example_is_the_same_after_a_rename_back(folder: Path, format_name: str, data: st.DataObject) -> None:
     """The way back is a second rename: it gives the first text, so no other place was changed."""
     name = data.draw(st.sampled_from([one for one in EXAMPLES if FRONT_ENDS[format_name].has(one)]))
     opened = open_file(str(folder / name))
@@ -208,9 +206,7 @@ def test_a_companion_file_with_scenarios_is_edited_too(tmp_path: Path) -> None:
         ("p.program.json", S, "end", "write", "the name `write` already exists"),
     ],
 )  # fmt: skip
-def test_a_rename_is_refused_with_the_reason(
-    tmp_path: Path, file: str, kind: Kind, old: str, new: str, reason: str
-) -> None:
+def test_a_refusal_has_its_reason(tmp_path: Path, file: str, kind: Kind, old: str, new: str, reason: str) -> None:
     written(tmp_path, FILES)
     with pytest.raises(RefusedError) as refusal:
         made(tmp_path, file, kind, old, new)
@@ -366,9 +362,7 @@ def test_a_wrong_edit_is_not_the_same(
 
 
 @pytest.mark.parametrize("missing", range(6))
-def test_a_place_that_was_forgotten_is_not_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
-) -> None:
+def test_a_forgotten_place_is_not_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int) -> None:
     written(tmp_path, FILES)
     monkeypatch.setattr(
         renaming, "of_same_part", lambda marks, one: (*(p := of_same_part(marks, one))[:missing], *p[missing + 1 :])

@@ -50,10 +50,8 @@ def approve(project: Project) -> None:
 
 def test_the_lock_has_the_hash_of_each_served_document(project: Project) -> None:
     check = "ops/check.runbook.md"
-    assert project.text("rdc.lock").splitlines()[1:] == [
-        f"{check} mcp {present(project, check)}",
-        f"{DEPLOY} mcp {present(project)}",
-    ]
+    lines = [f"{check} mcp {present(project, check)}", f"{DEPLOY} mcp {present(project)}"]
+    assert project.text("rdc.lock").splitlines()[1:] == lines
     assert served(project.root).approved == {check: present(project, check), DEPLOY: present(project)}
     assert project.build().err == "0 files up to date\n"
     assert project.build("--check").code == 0
@@ -72,9 +70,7 @@ def test_each_edit_needs_an_approval_also_of_a_document_that_is_included(project
     assert f"new and not approved: mcp {present(project)} in {DEPLOY}" in project.build("--check").err
 
 
-def test_options_of_the_project_count_and_its_folder_does_not(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_of_the_project_count_its_folder_does_not(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     before = present(project)
     with monkeypatch.context() as patch:
         patch.chdir(project.root / "ops")

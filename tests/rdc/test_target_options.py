@@ -265,9 +265,8 @@ def test_a_finding_about_an_option_stands_at_its_key(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", f"---\nrdc:\n  github: {{{SCHEDULE}}}\n---\n{PROMPT}")
     assert WARNING.findall(call(*to, cwd=tmp_path).err) == [("a.runbook.md:3:17", "RD523")]
     document(tmp_path, "a.runbook.md", PROMPT)
-    assert WARNING.findall(call(*to, "-O", SCHEDULE.replace(": ", "=", 1), cwd=tmp_path).err) == [
-        ("a.runbook.md", "RD523")
-    ]
+    shown = call(*to, "-O", SCHEDULE.replace(": ", "=", 1), cwd=tmp_path).err
+    assert WARNING.findall(shown) == [("a.runbook.md", "RD523")]
     document(tmp_path, "rdc.toml", '[github.on]\nschedule = [{cron = "0 3 * * *"}]\n')
     ((place, _),) = WARNING.findall(call(*to, cwd=tmp_path).err)
     assert place.startswith("rdc.toml:")

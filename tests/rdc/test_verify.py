@@ -330,9 +330,8 @@ def test_the_header_says_how_the_source_is_read(name: str, tmp_path: Path) -> No
     document(tmp_path, name, text)
     done = call("compile", name, *words, "--to", "python", "-o", "made.py", cwd=tmp_path)
     assert done.code == 0, done.err
-    assert (
-        f"#   {shlex.join(['rdc', 'compile', name, *words, '--to', 'python'])}\n" in (tmp_path / "made.py").read_text()
-    )
+    header = f"#   {shlex.join(['rdc', 'compile', name, *words, '--to', 'python'])}\n"
+    assert header in (tmp_path / "made.py").read_text()
     proven = call("verify", "made.py", cwd=tmp_path)
     assert proven.code == 0, proven.out
     other = (tmp_path / "made.py").read_text().replace(words[0], "--form", 1)

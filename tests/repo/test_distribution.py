@@ -21,7 +21,7 @@ from compiler.diagnostics.model import CODES
 from compiler.frontends import FRONT_ENDS
 from compiler.version import __version__
 from tests.conftest import ROOT
-from tests.support.cli import Result, call, environment
+from tests.support.cli import Result, call, environment, executed
 from tests.support.once import shared
 from tests.support.published import commit_all, git, needed, published, wheel
 
@@ -234,9 +234,7 @@ def test_its_lock_has_only_what_rdc_needs_at_run_time() -> None:
 
 
 def test_it_installs_only_its_lock() -> None:
-    plan = subprocess.run(
-        ["make", "--dry-run", "--always-make", "demo"], cwd=ROOT, check=True, capture_output=True, encoding="utf-8"
-    ).stdout
+    plan = executed(["make", "--dry-run", "--always-make", "demo"], cwd=ROOT).exits(0).out
     installed = [line for line in plan.splitlines() if "pip install" in line]
     assert [line.split()[-3:] for line in installed] == [["--require-hashes", "-r", "requirements-run.lock"]]
     assert ".venv/" not in plan
@@ -280,9 +278,8 @@ api.answer("deploy", 3)
 @pytest.mark.soak
 def test_another_project_sees_the_types_of_the_api(scripts: Path, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP, encoding="utf-8")
-    checked = run(
-        sys.executable, "-m", "mypy", "--strict", "--python-executable", scripts / "python", "app.py", cwd=tmp_path
-    )
+    mypy = (sys.executable, "-m", "mypy", "--strict", "--python-executable", scripts / "python")
+    checked = run(*mypy, "app.py", cwd=tmp_path)
     lines = [line.removeprefix("app.py:") for line in checked.out.splitlines()]
     assert lines == [
         '4: note: Revealed type is "float"',

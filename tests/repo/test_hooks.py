@@ -66,15 +66,12 @@ def test_the_hook_of_a_new_project_says_what_to_do_and_stops_a_commit(repository
 
 
 @pytest.mark.soak
-def test_the_hooks_of_the_project_install_it_and_find_what_is_wrong(
-    repository: Path, home: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_the_hooks_find_what_is_wrong(repository: Path, home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     origin = tmp_path_factory.mktemp("origin") / "rdc"
     commit = published(origin)
     hooks = "".join(f"      - id: {name}\n" for name in ("rdc-check", "rdc-fmt", "rdc-build"))
-    document(
-        repository, ".pre-commit-config.yaml", f"repos:\n  - repo: {origin}\n    rev: {commit}\n    hooks:\n{hooks}"
-    )
+    configuration = f"repos:\n  - repo: {origin}\n    rev: {commit}\n    hooks:\n{hooks}"
+    document(repository, ".pre-commit-config.yaml", configuration)
     call("init", cwd=repository)
     commit_all(repository)
     assert pre_commit(repository, home, "run", "--all-files").exits(0).out.count("Passed") == 3

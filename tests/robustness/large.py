@@ -77,9 +77,8 @@ def long(before: str, after: str = "", text: str = "a") -> str:
 
 def dynamic(count: int) -> str:
     """A dynamic step with many substeps that go on to its next instance."""
-    body = "\n".join(
-        f"### {{N}}.{n} Part {{N}}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO NEXT {{N}}\n" for n in range(1, count + 1)
-    )
+    part = "### {{N}}.{} Part {{N}}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO NEXT {{N}}\n"
+    body = "\n".join(part.format(number) for number in range(1, count + 1))
     return f"## {{N}}. Item {{N}}\n\n{body}"
 
 

@@ -51,9 +51,7 @@ def goes_on_as_told(place: Place, refused: CommandResult) -> None:
         assert place.log() == []
         resumed = place.call(*run_words(place, "run"))
     elif "WAITING" in resumed.last:
-        assert "was interrupted" in resumed.err, (
-            "all of the record but its line end was written: it can only be asked about"
-        )
+        assert "was interrupted" in resumed.err, "the record lacks only its line end: a person must decide"
         resumed = place.call(*run_words(place, "resume"), "--rerun-interrupted")
     assert resumed.code == 0, resumed
     assert place.log() == ["one", "three"]

@@ -89,9 +89,7 @@ def call_make(folder: Path, words: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("command", [call_python, call_make])
-def test_what_is_declared_given_and_handed_on_stays_text(
-    command: Callable[[Path, Sequence[str]], list[str]], tmp_path: Path
-) -> None:
+def test_what_is_handed_on_stays_text(command: Callable[[Path, Sequence[str]], list[str]], tmp_path: Path) -> None:
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
     (tmp_path / "text").write_bytes(TEXT.encode())

@@ -91,9 +91,7 @@ PRINTED = [("make", "lines", "JSON in JSON"), *(("python", value, dump) for dump
 
 @pytest.mark.share(10)
 @pytest.mark.parametrize(("target", "value", "dump"), PRINTED)
-def test_a_later_agent_never_gets_a_secret_that_an_earlier_one_printed_as_json(
-    target: str, value: str, dump: str, tmp_path: Path
-) -> None:
+def test_no_agent_gets_a_secret_that_one_printed_as_json(target: str, value: str, dump: str, tmp_path: Path) -> None:
     secret, parts = VALUES[value]
     place = Generated(tmp_path, "playbook", PLAYBOOK, target)
     words = ["run", "--agent", AGENT] if target == "python" else [f"AGENT={AGENT}"]

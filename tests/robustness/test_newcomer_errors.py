@@ -372,9 +372,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", [*BASES, *NAMES])
-def test_a_document_without_errors_is_fine_and_with_another_name_known_by_its_content(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_document_without_errors_is_fine_and_also_known_by_its_content(name: str, tmp_path: Path) -> None:
     found = checked(tmp_path, name, {**BASES, **NAMES}[name])
     assert [item for item in found if item["severity"] == "error" or name in BASES] == []
 

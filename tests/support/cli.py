@@ -6,7 +6,7 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +95,12 @@ def fork(act: Callable[[], int | None]) -> int:
 def ended(child: int) -> int:
     """Wait for the end of a fork; gives its exit code, or the negative number of the signal that ended it."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def executed(words: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None) -> Result:
+    """Run any program as a process."""
+    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return Result(done.returncode, done.stdout, done.stderr)
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -213,7 +213,7 @@ def test_an_answer_to_a_prompt_passes_and_one_to_a_question_does_not(shop: Path)
     assert "fix waits for you" in stop(shop)
 
 
-def test_an_answer_passes_only_if_no_person_is_asked_at_a_step_of_that_name(
+def test_an_answer_is_refused_if_a_person_is_asked_by_that_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = [SimpleNamespace(step="2", by=by, entries=()) for by in ("agent", "person")]

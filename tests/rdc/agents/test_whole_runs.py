@@ -17,6 +17,7 @@ from tests.support.cli import spawn
 
 pytestmark = pytest.mark.process
 
+REVIEW = {"1": "b is never set.", "2": "Short names.", "3": "Set b."}
 AUDIT = {"audit_0": "PASSED", "audit_1": "PASSED", "audit_2": "Found it.\nPASSED", "report": "All is well."}
 
 
@@ -31,12 +32,7 @@ def yes(params: ElicitRequestFormParams) -> ElicitResult:
     ("example", "inputs", "answers", "end"),
     [
         ("code-review.runbook.md", {}, {}, "Approved"),
-        (
-            "playbooks/change-review.playbook.md",
-            {"change": "@/etc/passwd"},
-            {"1": "b is never set.", "2": "Short names.", "3": "Set b."},
-            "",
-        ),
+        ("playbooks/change-review.playbook.md", {"change": "@/etc/passwd"}, REVIEW, ""),
         ("workflows/security-audit.workflow.yaml", {}, AUDIT, ""),
     ],
 )

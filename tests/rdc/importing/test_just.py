@@ -78,9 +78,7 @@ def test_refusals_without_a_justfile_or_just(tmp_path: Path, monkeypatch: pytest
     assert "install it, such as with 'pip install rust-just'" in call("import", "justfile", cwd=tmp_path).exits(2).err
 
 
-def test_settings_of_the_environment_change_nothing_and_any_name_will_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_changes_nothing_and_any_name_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tasks").write_text(JUSTFILE)
     monkeypatch.setenv("JUST_DUMP_FORMAT", "just")
     monkeypatch.setenv("JUST_JUSTFILE", "other")

@@ -27,12 +27,11 @@ from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
 
+OPEN = "Open the page."
 DEPLOY = (
     "# Deploy\n\n"
     + command("1. Build", "echo built; [ -e tried ] || { touch tried; false; }", "FAIL: RETRY 2")
-    + question(
-        "2. Does it look right?", "Open the page.\n\nThen the other.", "YES: CONTINUE", 'NO: STOP "Not deployed"'
-    )
+    + question("2. Does it look right?", f"{OPEN}\n\nThen the other.", "YES: CONTINUE", 'NO: STOP "Not deployed"')
     + command("3. Ship", "until [ -e go ]; do sleep 0.02; done; echo shipped")
 )
 NAME = "deploy.runbook.md"
@@ -88,10 +87,8 @@ def test_a_stream_has_the_state_the_question_and_all_visits(client: Client, fold
     assert (visits["after"], visits["run"]) == (0, state["run"])
     facts = [(one["n"], one["step"], one["attempt"], one["count"], one["word"]) for one in visits["visits"]]
     assert facts == [(1, "1", 1, 1, "FAIL"), (2, "1", 2, 2, "PASS")]
-    assert [(one["how"], one["transition"], one["next"]) for one in visits["visits"]] == [
-        ("exit code 1", "RETRY 2", "1"),
-        ("", "", "2"),
-    ]
+    ends = [(one["how"], one["transition"], one["next"]) for one in visits["visits"]]
+    assert ends == [("exit code 1", "RETRY 2", "1"), ("", "", "2")]
 
 
 @pytest.mark.usefixtures("waiting")
@@ -102,9 +99,8 @@ def test_visits_have_the_times_of_the_report(client: Client, folder: Path) -> No
     visits = stream.until("visits")["visits"]
     report = json.loads(spawn("report", "--format", "json", cwd=folder).out)["steps"]
     keys = {"node": "step", "started": "started", "took": "took", "time": "ended", "word": "word", "says": "transition"}
-    assert [{keys[key]: one[key] for key in keys} for one in report] == [
-        {name: one[name] for name in keys.values()} for one in visits
-    ]
+    reported = [{keys[key]: one[key] for key in keys} for one in report]
+    assert reported == [{name: one[name] for name in keys.values()} for one in visits]
     answered = visits[-1]
     assert (answered["by"], answered["note"], answered["is_decision"]) == ("ann", "It is *red*", True)
     assert answered["took"] > 0, "how long the question waited"
@@ -172,10 +168,8 @@ def test_a_new_run_takes_the_place_of_one_that_is_over(client: Client, folder: P
     visits = next(data for kind, data in stream.events() if kind == "visits" and data["run"] != old)
     assert visits["after"] == 0
     runs = client.ask("/api/runs").json["runs"]
-    assert [(one["key"], one["is_archived"], one["state"]) for one in runs] == [
-        ("deploy", False, "waiting"),
-        (f"deploy:{old}", True, "stop"),
-    ]
+    found = [(one["key"], one["is_archived"], one["state"]) for one in runs]
+    assert found == [("deploy", False, "waiting"), (f"deploy:{old}", True, "stop")]
     archived = client.stream(f"deploy:{old}")
     state = archived.until("state")
     assert (state["run"], state["state"], state["message"]) == (old, "stop", "Not deployed")
@@ -202,11 +196,8 @@ def test_a_named_run_and_one_elsewhere_are_in_the_list(client: Client, folder: P
     document(folder, "other.runbook.md", DEPLOY)
     spawn("run", "other.runbook.md", cwd=folder)
     found = client.ask("/api/runs").json
-    assert sorted((one["key"], one["state"]) for one in found["runs"]) == [
-        ("deploy", "none"),
-        ("deploy@blue", "waiting"),
-        ("mine", "waiting"),
-    ]
+    states = {one["key"]: one["state"] for one in found["runs"]}
+    assert states == {"deploy": "none", "deploy@blue": "waiting", "mine": "waiting"}
     assert found["chosen"] in ("deploy@blue", "mine"), "one that has started"
     for key in ("deploy@blue", "mine"):
         stream = client.stream(key)
@@ -250,9 +241,7 @@ def test_a_repaired_journal_is_read_again(client: Client, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("waiting")
-def test_another_journal_takes_its_place(
-    client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_another_journal_replaces_it(client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     stream = client.stream("deploy")
     first = stream.until("visits")["run"]
     away = tmp_path_factory.mktemp("away")
@@ -392,9 +381,7 @@ def test_a_makefile_has_a_state_only(client: Client, folder: Path, monkeypatch: 
     assert client.answer("deploy.make", step="2", at="1:2", reply="yes", by="ann").status == 409
     assert client.ask("/api/runs/deploy.make/log/1").body == b""
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "rdc.looking.runs.make_run", lambda directory: Path(directory, "lock").readlink()
-        )  # it just ended
+        patch.setattr("rdc.looking.runs.make_run", lambda folder: Path(folder, "lock").readlink())  # it just ended
         time.sleep(1.5)
     make("REPLY=no")
     assert stream.until("state", state="stop")
@@ -482,13 +469,11 @@ def test_a_step_of_an_agent_shows_commands_only(folder: Path) -> None:
     assert "rdc run pick.yaml answer write" in asked["commands"][0]
 
 
-COLORS = command(
-    "1. Print", "printf 'a\\n\\033[31mred\\033[0m é\\n\\033]0;title\\007b\\033[2Jc\\rd\\n'; printf '\\033[3'"
-)
+PRINTS = "printf 'a\\n\\033[31mred\\033[0m é\\n\\033]0;title\\007b\\033[2Jc\\rd\\n'; printf '\\033[3'"
 
 
 def test_a_log_is_the_text_of_a_file(folder: Path) -> None:
-    document(folder, NAME, f"# Deploy\n\n{COLORS}")
+    document(folder, NAME, f"# Deploy\n\n{command('1. Print', PRINTS)}")
     for _ in range(2):
         run("--logs", cwd=folder)
     with serving(NAME) as client:

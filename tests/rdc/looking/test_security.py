@@ -75,9 +75,7 @@ def test_data_needs_the_token(client: Client, path: str) -> None:
     assert client.ask("/api/runs/deploy/answer", "POST", {"step": "1"}, Authorization=None).status == 401
 
 
-def test_the_token_has_192_random_bits_and_is_compared_in_constant_time(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_token_is_random_and_compared_in_constant_time(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = security.Door(1), security.Door(1)
     assert len(first.token) == 32
     assert first.token != second.token
@@ -153,9 +151,7 @@ def posted(client: Client, *lines: str, body: bytes = b"") -> bytes:
         ((), 400),
     ],
 )
-def test_a_length_that_two_servers_could_read_differently_ends_the_connection(
-    client: Client, lines: tuple[str, ...], code: int
-) -> None:
+def test_a_length_with_two_meanings_ends_the_connection(client: Client, lines: tuple[str, ...], code: int) -> None:
     body = json.dumps(REPLY).encode()
     answer = posted(client, *(line.format(len(body)) for line in lines), body=body)
     assert status(answer) == code
@@ -225,9 +221,7 @@ def test_broken_requests_are_refused(client: Client, data: bytes, codes: set[int
     assert client.ask("/api/document").status == 200
 
 
-def test_slow_clients_keep_no_one_waiting_and_a_silent_one_is_left(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_clients_keep_no_one_waiting_nor_a_silent_one(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = [socket.create_connection(("127.0.0.1", client.port)) for _ in range(40)]
     try:
         for number, one in enumerate(slow):

@@ -14,9 +14,7 @@ pytestmark = pytest.mark.process
 
 
 @pytest.mark.parametrize("package", ["pygls", "lsprotocol"])
-def test_a_missing_package_is_named_with_the_remedy(
-    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_has_a_remedy(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == package or name.startswith("rdc.lsp.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)

@@ -49,13 +49,7 @@ async def completed(client: Editor, uri: str, at: lsp.Position) -> dict[str, lsp
     ],
 )
 async def test_what_fits(
-    client: Editor,
-    tmp_path: Path,
-    file: str,
-    whole: str,
-    typed: str,
-    offered: set[str],
-    chosen: tuple[str, str] | None,
+    client: Editor, tmp_path: Path, file: str, whole: str, typed: str, offered: set[str], chosen: tuple[str, str] | None
 ) -> None:
     text, at = cursor(whole.replace("HERE", typed))
     uri = await client.open(tmp_path / file, text)

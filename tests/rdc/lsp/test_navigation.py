@@ -58,24 +58,19 @@ RENAMES = [
 
 
 @pytest.mark.parametrize(("file", "text", "place", "new"), RENAMES)
-async def test_a_rename_changes_a_name_and_nothing_else(
-    client: Editor, tmp_path: Path, file: str, text: str, place: str, new: str
-) -> None:
+async def test_a_rename(client: Editor, tmp_path: Path, file: str, text: str, place: str, new: str) -> None:
     """Renaming back gives the same text, and the flow has the same shape under other names."""
     _, where = cursor(at(text, place.replace("\n", "\r\n") if "\r" in text else place))
     uri = await client.open(tmp_path / file, text)
-    allowed = await client.text_document_prepare_rename_async(
-        lsp.PrepareRenameParams(lsp.TextDocumentIdentifier(uri), where)
-    )
+    asked = lsp.PrepareRenameParams(lsp.TextDocumentIdentifier(uri), where)
+    allowed = await client.text_document_prepare_rename_async(asked)
     assert isinstance(allowed, lsp.PrepareRenamePlaceholder)
     now = await renamed(client, uri, text, where, new)
     before, after = (api.check(tmp_path / file, unsaved={str(tmp_path / file): one}) for one in (text, now))
     assert [one.code for one in after.diagnostics] == [one.code for one in before.diagnostics]
-    shapes = [
-        [(one.task.kind, len(one.edges)) for one in made.program.nodes] for made in (before, after) if made.program
-    ]
-    assert len(shapes) == 2
-    assert shapes[0] == shapes[1]
+    programs = [made.program for made in (before, after) if made.program]
+    first, second = ([(one.task.kind, len(one.edges)) for one in made.nodes] for made in programs)
+    assert first == second
     await client.type(uri, now)
     start = lsp.Position(where.line, allowed.range.start.character)
     assert await renamed(client, uri, now, start, allowed.placeholder) == text
@@ -100,9 +95,7 @@ async def renamed(client: Editor, uri: str, text: str, where: lsp.Position, new:
         ("\n# De‸ploy", "x", ""),
     ],
 )
-async def test_a_rename_is_refused_with_a_reason(
-    client: Editor, tmp_path: Path, place: str, new: str, reason: str
-) -> None:
+async def test_a_refused_rename_has_a_reason(client: Editor, tmp_path: Path, place: str, new: str, reason: str) -> None:
     _, where = cursor(at(RUNBOOK, place))
     uri = await client.open(tmp_path / "a.runbook.md", RUNBOOK)
     with pytest.raises(JsonRpcException) as refusal:

@@ -44,9 +44,8 @@ async def everything(client: Editor, uri: str, at: lsp.Position) -> None:
     }
     async with asyncio.timeout(PATIENCE):
         for name, kind in QUESTIONS.items():
-            params = kind(
-                text_document=identifier, **given.get(name, {}), **({"position": at} if name in PLACED else {})
-            )
+            place = {"position": at} if name in PLACED else {}
+            params = kind(text_document=identifier, **given.get(name, {}), **place)
             await getattr(client, f"text_document_{name}_async")(params)
         context = lsp.CodeActionContext([])
         await client.text_document_code_action_async(lsp.CodeActionParams(identifier, lsp.Range(at, at), context))
