@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support import warm
-from tests.support.cli import ROOT, Result, call, spawn
+from tests.support.cli import ROOT, Result, call, document, spawn
 
 pytestmark = pytest.mark.process
 
@@ -65,8 +65,7 @@ def folder(tmp_path: Path) -> Path:
 
 def write(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
+        document(folder, name, text)
 
 
 def test_findings_have_their_places(folder: Path) -> None:
@@ -124,10 +123,9 @@ def test_a_step_is_never_left_out(heading: str, tmp_path: Path) -> None:
     path = tmp_path / "a.playbook.md"
     path.write_text(written, encoding="utf-8")
     for words in (["fmt"], ["compile", "--to", "python"], ["check"]):
-        result = call(*words, "a.playbook.md", cwd=tmp_path).exits(1)
-        assert "a.playbook.md:7:1: error[RD713]" in result.err
+        assert "a.playbook.md:7:1: error[RD713]" in call(*words, "a.playbook.md", cwd=tmp_path).exits(1).err
     assert path.read_text(encoding="utf-8") == written
-    remedy = result.err.split("help: write `")[1].split("`")[0]
+    remedy = call("check", "a.playbook.md", cwd=tmp_path).err.split("help: write `")[1].split("`")[0]
     path.write_text(written.replace(heading, remedy).replace("## STEP 2: Ship", "## STEP 3: Ship"), encoding="utf-8")
     assert "error" not in call("check", "a.playbook.md", cwd=tmp_path).err
 

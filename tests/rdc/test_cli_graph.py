@@ -172,10 +172,7 @@ def test_a_document_with_errors_is_not_drawn_and_one_with_warnings_unless_asked(
     ],
 )
 def test_the_dot_on_the_path_is_taken(script: str, output: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = folder / "nothing"
-    place.mkdir()
-    (place / "dot").write_text(f"#!{sys.executable}\nimport sys, time\n{script}\n", encoding="utf-8")
-    (place / "dot").chmod(0o755)
+    document(folder, "nothing/dot", f"#!{sys.executable}\nimport sys, time\n{script}\n").chmod(0o755)
     monkeypatch.setattr(graphviz, "TIME_LIMIT", 1 if output.startswith("longer") else 60)
     result = call("graph", "deploy.runbook.md", cwd=folder)
     if not output:

@@ -11,7 +11,7 @@ import pytest
 
 from compiler.importers.draft import Printed
 from rdc.commands.schema import SCHEMAS
-from tests.support.cli import Result, call
+from tests.support.cli import Result, call, document
 
 pytestmark = pytest.mark.process
 
@@ -36,9 +36,7 @@ OWN = "# Own\n\n## 1. Look\n\n```bash\ndate\n```\n"
 
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
-    path = tmp_path / "restart.md"
-    path.write_text(PAGE, encoding="utf-8")
-    return path
+    return document(tmp_path, "restart.md", PAGE)
 
 
 def run(folder: Path, *words: str) -> Result:
@@ -107,10 +105,9 @@ def test_a_document_of_rdc_is_neither_a_page_nor_a_draft(tmp_path: Path) -> None
 
 def test_a_folder_gives_a_draft_for_each_page_with_a_procedure(tmp_path: Path) -> None:
     for name in ("one.md", "deep/two.markdown", ".hidden/three.md", "node_modules/four.md"):
-        (tmp_path / "wiki" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "wiki" / name).write_text(JUST_ENOUGH, encoding="utf-8")
-    (tmp_path / "wiki/about.md").write_text(PROSE, encoding="utf-8")
-    (tmp_path / "wiki/own.runbook.md").write_text(OWN, encoding="utf-8")
+        document(tmp_path / "wiki", name, JUST_ENOUGH)
+    document(tmp_path, "wiki/about.md", PROSE)
+    document(tmp_path, "wiki/own.runbook.md", OWN)
     done = run(tmp_path, "wiki", "-o", "drafts/").exits(0)
     written = sorted(path.relative_to(tmp_path / "drafts").as_posix() for path in (tmp_path / "drafts").rglob("*.md"))
     assert written == ["deep/two.runbook.md", "one.runbook.md"]
@@ -119,8 +116,7 @@ def test_a_folder_gives_a_draft_for_each_page_with_a_procedure(tmp_path: Path) -
 
 def test_a_folder_writes_all_drafts_or_none(tmp_path: Path) -> None:
     for name in ("one/a.md", "one/b.md", "one/b.runbook.md", "two/a.md", "two/a.markdown"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(JUST_ENOUGH, encoding="utf-8")
+        document(tmp_path, name, JUST_ENOUGH)
     assert run(tmp_path, "one").code == 2
     assert not (tmp_path / "one/a.runbook.md").exists()
     assert "would both become" in run(tmp_path, "two").exits(2).err
@@ -151,9 +147,7 @@ def test_a_file_that_is_no_text_is_refused_with_its_line(data: bytes, message: s
 
 @pytest.mark.parametrize("name", ["tidy up", "../../x", "/etc/x", "a/b", "x\\u0000", "-->", ".git"])
 def test_the_name_of_a_skill_stays_in_its_folder(name: str, tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    text = f"---\nname: '{name}'\ndescription: Tidy\n---\n{JUST_ENOUGH}"
-    (tmp_path / "in/SKILL.md").write_text(text, encoding="utf-8")
+    document(tmp_path, "in/SKILL.md", f"---\nname: '{name}'\ndescription: Tidy\n---\n{JUST_ENOUGH}")
     assert run(tmp_path, "in/SKILL.md").code == 0
     (draft,) = (tmp_path / "in").glob("*.runbook.md")
     assert draft.name == "tidy-up.runbook.md" or name != "tidy up"

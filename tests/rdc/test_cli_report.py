@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.engine.journal import encode
-from tests.support.cli import call, environment, spawn
+from tests.support.cli import call, document, environment, spawn
 from tests.support.collector import parsed
 
 pytestmark = pytest.mark.process
@@ -30,8 +30,7 @@ echo out; false
 
 
 def test_it_is_the_report_of_the_program(tmp_path: Path) -> None:
-    file = tmp_path / "deploy.runbook.md"
-    file.write_text(ASKING, encoding="utf-8")
+    file = document(tmp_path, "deploy.runbook.md", ASKING)
     assert call("report", cwd=tmp_path).err.startswith("rdc: there is no run here; `rdc status` lists the runs")
     assert spawn("run", file.name, "--logs", cwd=tmp_path).code == 75
     spawn("run", file.name, "answer", "2", "yes", "--by", "ann", cwd=tmp_path)
@@ -68,13 +67,9 @@ def test_a_program_of_any_edition_has_one_a_makefile_has_none_and_no_link_is_fol
 
     shutil.rmtree(tmp_path / ".rdc")
     spawn("compile", "deploy.runbook.md", "--to", "make", "-O", "runtime=native", cwd=tmp_path)
-    (tmp_path / ".rdc" / "deploy.make").mkdir(parents=True)
-    (tmp_path / ".rdc" / "deploy.make" / "log").write_text("1 pass, COMPLETE\n")
+    document(tmp_path, ".rdc/deploy.make/log", "1 pass, COMPLETE\n")
     assert "native Makefile, which keeps no journal" in call("report", cwd=tmp_path).exits(2).err
-    run = tmp_path / "b" / ".rdc" / "x"
-    run.mkdir(parents=True)
-    (run / "history").symlink_to("/etc")
-    (run / "journal").write_text("x")
+    document(tmp_path, "b/.rdc/x/journal", "x").with_name("history").symlink_to("/etc")
     assert call("report", cwd=tmp_path / "b").code == 2
 
 
@@ -92,8 +87,7 @@ def times_of(span: dict[str, str]) -> tuple[str, float]:
 
 
 def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "deploy.runbook.md"
-    file.write_text(ASKING, encoding="utf-8")
+    file = document(tmp_path, "deploy.runbook.md", ASKING)
     assert spawn("run", file.name, cwd=tmp_path).code == 75
     assert otlp(tmp_path)[0] == ["1 Build"], "the run has not ended"
     spawn("run", file.name, "answer", "2", "yes", cwd=tmp_path)

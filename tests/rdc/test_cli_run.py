@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from rdc.calls.mock import read_mocks
 from runtime_shim.engine.program import UsageError
 from runtime_shim.tasks.exchange import Answered
-from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document, spawn
+from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document, executed, spawn
 
 pytestmark = pytest.mark.process
 
@@ -69,11 +68,8 @@ echo YES
 
 @pytest.mark.parametrize("model", [[], ["--agent-model", "fast"]])
 def test_a_prompt_may_begin_like_an_option(model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tool = tmp_path / "tools" / "cursor-agent"
-    tool.parent.mkdir()
-    tool.write_text(TAKING_OPTIONS)
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    document(tmp_path, "tools/cursor-agent", TAKING_OPTIONS).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/tools:{os.environ['PATH']}")
     (tmp_path / "a.playbook.md").write_text("# A\n\n## STEP 1: Ready\n\n--force the {{x}} upon $(them) -- now\n")
     done = spawn("run", "a.playbook.md", "--agent", "cursor", *model, cwd=tmp_path)
     assert done.code == 0, done.err
@@ -113,17 +109,8 @@ def test_a_mistyped_word(tmp_path: Path) -> None:
     (tmp_path / "ship.runbook.md").write_text(RUNBOOK, encoding="utf-8")
     assert call("compile", "ship.runbook.md", "--to", "python", "-o", "ship.py", cwd=tmp_path).code == 0
     for words, hint in MISTYPED:
-        program = subprocess.run(
-            [sys.executable, "ship.py", *words],
-            check=False,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-        ran = spawn("run", "ship.runbook.md", *words, cwd=tmp_path)
-        assert (program.returncode, ran.code) == (2, 2)
-        assert (hint in program.stderr, hint in ran.err) == (True, True), (program.stderr, ran.err)
+        assert hint in executed([sys.executable, "ship.py", *words], cwd=tmp_path).exits(2).err
+        assert hint in spawn("run", "ship.runbook.md", *words, cwd=tmp_path).exits(2).err
     assert not (tmp_path / ".rdc/ship/journal").exists()
     assert spawn("run", "ship.runbook.md", "--input", "TARGET=a", cwd=tmp_path).code == 75
     for word in ("goto", "step"):

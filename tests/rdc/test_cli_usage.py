@@ -20,6 +20,9 @@ from tests.support.cli import GOOD, Result, call, document, environment, execute
 
 pytestmark = pytest.mark.process
 
+ONE, BOTH = "-o - accepts only one document", "-o - and --format json both write"
+UNKNOWN = "unknown diagnostic code"
+FORMATS = ("rundown", "playbook", "agent-workflow", "json", "stepspec")
 HEAVY = {
     *("compiler.ir", "pydantic", "networkx", "compiler.reading.grammar", "lark", "pyromark", "yaml"),
     *("importlib.metadata", "difflib"),
@@ -40,29 +43,17 @@ HEAVY = {
         ("compile a --to pyton", "unknown target 'pyton'; did you mean python?", "targets"),
         ("compile a --to python -O x", "-O needs KEY=VALUE, not 'x'", "compile --help"),
         ("compile a b --to python -O x=y", "target python: there is no option `x`", "targets python"),
-        (
-            "compile a b --to python -o -",
-            "-o - accepts only one document, but you gave 2; choose a folder with -o",
-            "compile --help",
-        ),
+        ("compile a b --to python -o -", f"{ONE}, but you gave 2; choose a folder with -o", "compile --help"),
         ("compile a --to python -o - --check", "--check compares files; remove -o -", "compile --help"),
         (
             "compile a --to python -o - --format json",
-            "-o - and --format json both write to standard output; remove one of them",
+            f"{BOTH} to standard output; remove one of them",
             "compile --help",
         ),
-        ("explain RD999", "unknown diagnostic code 'RD999'; did you mean RD869 or RD859 or RD819?", "explain --list"),
-        (
-            "explain no-stps",
-            "unknown diagnostic code 'no-stps'; did you mean no-steps or unknown-step?",
-            "explain --list",
-        ),
+        ("explain RD999", f"{UNKNOWN} 'RD999'; did you mean RD869 or RD859 or RD819?", "explain --list"),
+        ("explain no-stps", f"{UNKNOWN} 'no-stps'; did you mean no-steps or unknown-step?", "explain --list"),
         ("explain", "missing argument 'CODE'; to list all codes, run 'rdc explain --list'", "explain --help"),
-        (
-            "check a --from yaml",
-            "unknown format 'yaml'; use rundown, playbook, agent-workflow, json, stepspec",
-            "check --help",
-        ),
+        ("check a --from yaml", f"unknown format 'yaml'; use {', '.join(FORMATS)}", "check --help"),
     ],
 )
 def test_wrong_use_is_one_line(words: str, problem: str, see: str, tmp_path: Path) -> None:
@@ -156,13 +147,17 @@ print(sorted({{"pydantic", "compiler.frontends.stepspec.frontend"}} & set(sys.mo
     assert done.out.splitlines() == [f"rdc {__version__}", "[]", "[]", "[]"]
 
 
-WORDS = [
+WORDS = (
     "check",
     "check --fix",
     "compile --to python",
     "compile --to json -o -",
-    *["graph", "diff", "run", "test", "trace"],
-]
+    "graph",
+    "diff",
+    "run",
+    "test",
+    "trace",
+)
 
 
 @pytest.fixture

@@ -68,8 +68,7 @@ printf %s "$path" > path
 
 def test_it_opens_the_page_by_a_private_file(folder: Path) -> None:
     """Everyone can read the words of the browser's process."""
-    browser = folder / "browser"
-    browser.write_text(BROWSER)
+    browser = document(folder, "browser", BROWSER)
     browser.chmod(0o755)
     with process_of(folder, NAME, "--open", BROWSER=f"{browser} %s", TMPDIR=str(folder)) as (process, client):
         path = Path(until(lambda: (folder / "path").read_text() if (folder / "path").exists() else "", SOON))

@@ -198,22 +198,14 @@ def test_a_folder_that_is_read_only(project: Path) -> None:
     ("path", "problem"),
     [
         ("/tmp/x.py", "absolute"),
-        ("a/../x.py", "at the start"),
-        ("../a/../../x.py", "at the start"),
-        ("", "needs a file extension"),
-        (".", "needs a file extension"),
-        ("..", "needs a file extension"),
-        ("../..", "needs a file extension"),
-        ("a.d/", "needs a file extension"),
-        ("../.git/hooks/pre-commit", "needs a file extension"),
-        (".bashrc", "needs a file extension"),
         ("a\\x.py", "backslash"),
-        ("a\n.py", "invisible character"),
-        ("a\0.py", "invisible character"),
-        ("\u202egnp.py", "invisible character"),
-        ("\udc80.py", "invisible character"),
-        ("x" * 198 + ".py", "too long"),
-        ("a/" * 600 + "x.py", "too long"),
+        *((path, "at the start") for path in ("a/../x.py", "../a/../../x.py")),
+        *(
+            (path, "needs a file extension")
+            for path in ("", ".", "..", "../..", "a.d/", ".bashrc", "../.git/hooks/pre")
+        ),
+        *((path, "invisible character") for path in ("a\n.py", "a\0.py", "\u202egnp.py", "\udc80.py")),
+        *((path, "too long") for path in ("x" * 198 + ".py", "a/" * 600 + "x.py")),
     ],
 )
 def test_a_path_that_is_refused(path: str, problem: str) -> None:

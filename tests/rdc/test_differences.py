@@ -18,6 +18,7 @@ from compiler.ir.texts import text
 from rdc.diff.difference import Difference, difference
 from rdc.diff.steps import MOST_ALIKE
 from tests.differential.generate.rundown import Drawn, cases
+from tests.support.cli import document as write
 from tests.support.pictures import both, drawn, of_case, pairs
 from tests.support.sample_programs import node, program, to
 
@@ -106,8 +107,7 @@ LINT = "".join(f"### 1.{number} Look\n\n```sh\nlook {number}\n```\n\n" for numbe
 def test_runbooks_in_a_step_that_has_another_number_are_the_same(tmp_path: Path) -> None:
     """The labels in them name their own steps, which are called as some of the outer runbook."""
     (tmp_path / "rdc.toml").touch()
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "lint.runbook.md").write_text(f"## 1. All\n\n{LINT}", encoding="utf-8")
+    write(tmp_path, "lib/lint.runbook.md", f"## 1. All\n\n{LINT}")
     both = "## {0}. Both\n\n### {0}.1 One\n\n```sh\none\n```\n\n"
     outer = f"{both}- FAIL: CONTINUE\n\n### {{0}}.2 Two\n\n```sh\ntwo\n```\n\n"
     old = outer.format(1) + f"## 2. Nested{NESTED}"

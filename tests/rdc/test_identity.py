@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compiler.driver import compile_file
-from tests.support.cli import ROOT, call, spawn
+from tests.support.cli import ROOT, call, document, spawn
 from tests.support.once import shared
 
 pytestmark = pytest.mark.process
@@ -25,8 +25,7 @@ def project(folder: Path, files: Mapping[str, str], root: str = "rdc.toml") -> P
     if root:
         (folder / root).touch()
     for path, title in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text((ASKS + LAST).format(title=title))
+        document(folder, path, (ASKS + LAST).format(title=title))
     return folder
 
 
@@ -138,8 +137,7 @@ AGENT = "name: {name}\nsteps:\n  - name: work\n    agent: coder\n    prompt: {na
 def test_companions_and_groups_are_named_after_the_workflow_s_file(tmp_path: Path) -> None:
     project(tmp_path, {})
     for name in ("shop", "billing"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "deploy.workflow.yaml").write_text(AGENT.format(name=name))
+        document(tmp_path, f"{name}/deploy.workflow.yaml", AGENT.format(name=name))
         words = ("--to", "github", "-o", f".github/workflows/{name}.yml", "-O", "agent=claude -p")
         (tmp_path / ".github/workflows").mkdir(parents=True, exist_ok=True)
         assert call("compile", f"{name}/deploy.workflow.yaml", *words, cwd=tmp_path).code == 0

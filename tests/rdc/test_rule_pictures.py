@@ -20,22 +20,15 @@ from tests.conftest import ROOT
 from tests.support.cli import document
 
 RUNBOOK = """# Deploy
-
 ## 1. Build
-
 ### 1.1 Compile
-
 ```bash
 make
 ```
-
 ## 2. Ship it?
-
 - YES: CONTINUE
 - NO: GOTO 1
-
 ## 3. Install
-
 ```bash
 make install
 ```

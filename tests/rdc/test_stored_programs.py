@@ -34,15 +34,11 @@ rdc:
   steps: {"2": {expire: 9h}}
 ---
 # Deploy
-
 ## 1. Look at {{HOST}}
-
 ```bash
 true
 ```
-
 ## 2. Which version?
-
 - [ ] {{HOST}} is idle
 - [ ] {{HOST}} is backed up
 """

@@ -268,11 +268,8 @@ def test_a_picture_with_another_word_or_layout_or_of_another_source(tmp_path: Pa
 
 def test_a_picture_cannot_be_verified_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = picture(tmp_path)
-    (tmp_path / "bin").mkdir()
-    broken = tmp_path / "bin" / "dot"
-    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
-    broken.chmod(0o755)
-    monkeypatch.setenv("PATH", str(broken.parent), prepend=":")
+    document(tmp_path, "bin/dot", "#!/bin/sh\nexit 1\n").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     assert "rdc can't draw it again: Graphviz failed" in call("verify", path.name, cwd=tmp_path).exits(2).out
 
 

@@ -17,7 +17,7 @@ from compiler.reading.yaml import load_value
 from compiler.version import __version__
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
-from tests.support.cli import call, executed
+from tests.support.cli import call, document, executed
 from tests.support.github import act
 from tests.support.github.lint import ZIZMOR, findings, program
 from tests.support.github.native import REVIEWERS, errors
@@ -169,9 +169,8 @@ def test_the_workflow_of_a_new_project_fails_where_a_file_is_stale(project: Path
 
 
 def test_the_linters_find_nothing(tmp_path: Path) -> None:
-    place = tmp_path / ".github" / "workflows" / "check.yml"
-    place.parent.mkdir(parents=True)
-    place.write_text(CALLER.replace("rdc/rdc@v0", f"rdc/rdc@{'0123' * 10} # v0.1.0"), encoding="utf-8")
+    text = CALLER.replace("rdc/rdc@v0", f"rdc/rdc@{'0123' * 10} # v0.1.0")
+    place = document(tmp_path, ".github/workflows/check.yml", text)
     assert findings([place, *sorted((ROOT / ".github" / "workflows").iterdir())]) == []
     name, *options = ZIZMOR
     executed([program(name), *options, ROOT / "action.yml"], cwd=tmp_path).exits(0)
@@ -209,12 +208,9 @@ def test_a_release_asks_before_the_tag(decisions: list[str], conclusion: str, me
     shutil.copytree(ROOT / ".github", tree / ".github")
     (tree / ".gitignore").write_text("dist/\n", encoding="utf-8")
     commit_all(tree)
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "make").write_text(MAKE, encoding="utf-8")
-    (programs / "make").chmod(0o755)
+    document(tmp_path, "bin/make", MAKE).chmod(0o755)
     text = (tree / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
-    env = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    env = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     run = engine.run(tree, text, history=tmp_path / "history", env=env, environments={"approval": decisions})
     assert run.conclusion == conclusion, run.log
     assert message in run.summary + errors(run), run.log

@@ -46,26 +46,19 @@ def document() -> str:
     return f"""---
 rdc: {yaml.safe_dump(declared, default_flow_style=True, width=10**6)}
 ---
-
 # A title with {{{{LINE}}}}
 ## 1. Look at {{{{LINE}}}}
 It is {{{{LINE}}}}, of {{{{PICK}}}}.
 ```sh
 {COMMANDS}```
-
 ## 2. Is {{{{OTHER}}}} right?
-
 {{{{said}}}}
-
 - YES: CONTINUE
 - NO: STOP "{{{{said}}}}"
-
 ## 3. Hand it on
-
 ```sh
 printf '%s\\n' "$said" > said && echo "$TOKEN" > token
 ```
-
 - PASS: COMPLETE "{{{{LINE}}}} and {{{{said}}}}"
 """
 

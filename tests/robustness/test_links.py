@@ -71,9 +71,7 @@ def test_a_file_elsewhere_that_has_a_second_name_in_the_state_is_left_alone(name
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FOLDERS.items() for name in names])
 def test_a_folder_that_is_a_link_is_refused(kind: str, name: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, kind, DOCUMENTS[kind])
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "1.1").write_text("mine\n")
+    elsewhere = document(tmp_path, "elsewhere/1.1", "mine\n").parent
     link = tmp_path / name
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(elsewhere)

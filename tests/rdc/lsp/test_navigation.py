@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcException
 
 from rdc import api
 from tests.rdc.lsp.documents import PLAYBOOK, RUNBOOK, WORKFLOW, at
+from tests.support.cli import document
 from tests.support.editor import Editor, changed, cursor, edited, texts_at
 
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
@@ -19,9 +20,7 @@ OUTER = "# Outer\n\n## 1. All of it\n\n- parts/inn‸er.runbook.md\n- missing.ru
 
 
 async def test_an_included_document_is_a_link(client: Editor, tmp_path: Path) -> None:
-    inner = tmp_path / "parts" / "inner.runbook.md"
-    inner.parent.mkdir()
-    inner.write_text(INNER)
+    inner = document(tmp_path, "parts/inner.runbook.md", INNER)
     text, where = cursor(OUTER)
     uri = await client.open(tmp_path / "outer.runbook.md", text)
     identifier = lsp.TextDocumentIdentifier(uri)
@@ -36,7 +35,7 @@ async def test_an_included_document_is_a_link(client: Editor, tmp_path: Path) ->
 
 
 async def test_a_link_does_not_leave_the_project(client: Editor, tmp_path: Path) -> None:
-    (tmp_path / "outside.runbook.md").write_text(INNER)
+    document(tmp_path, "outside.runbook.md", INNER)
     (tmp_path / "in").mkdir()
     uri = await client.open(tmp_path / "in" / "a.runbook.md", "# T\n\n## 1. A\n\n- ../outside.runbook.md\n")
     params = lsp.DocumentLinkParams(lsp.TextDocumentIdentifier(uri))

@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcException
 
 from benchmarks.document import runbook
 from tests.rdc.lsp.documents import BROKEN, FINE
+from tests.support.cli import document
 from tests.support.editor import PATIENCE, Editor, editor, texts_at
 
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
@@ -106,8 +107,7 @@ async def test_hundreds_of_changes_in_a_second(client: Editor, tmp_path: Path) -
 
 async def test_files_and_folders_that_vanish(client: Editor, tmp_path: Path) -> None:
     folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "rdc.toml").write_text("")
+    document(folder, "rdc.toml", "")
     uri = await client.open(folder / "a.runbook.md", BROKEN)
     shutil.rmtree(folder)
     await client.type(uri, FINE)
