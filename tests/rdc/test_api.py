@@ -239,18 +239,15 @@ def test_a_run_waits_and_another_process_answers_it(here: Path, capfd: pytest.Ca
     assert [(one.step, one.title, one.outcome, one.attempt) for one in waiting.finished] == [("1", "Build", "pass", 1)]
     assert (Path(waiting.directory) / "journal").is_file()
     assert api.runs() == (waiting,)
-
     assert spawn(*waiting.next[0].split()[1:], "--by", "alice", "--note", "I looked", cwd=here).code == 0
     refused = error_of(lambda: api.answer(waiting, "no"))
     assert (refused.code, refused.message) == ("refused", "no step is waiting for an answer")
-
     ended = api.start(waiting)
     assert (ended.state, ended.step, ended.message) == ("complete", "", "Version 1.5.0 is live")
     steps = [(one.step, one.transition, one.by, one.note) for one in ended.finished[1:]]
     assert steps == [("2", "CONTINUE", "alice", "I looked"), ("3", "COMPLETE", "", "")]
     assert (here / "announced").read_text("utf-8") == "done\n"
     assert (capfd.readouterr(), Path.cwd()) == (("", ""), here)
-
     path.unlink()
     (left,) = api.runs()
     assert (left.state, left.source, left.document) == ("complete", "deploy.runbook.md", "")

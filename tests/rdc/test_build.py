@@ -277,14 +277,9 @@ GOOD = [
     '[make]\nform = "plain"\n\n[python]\nruntime = "shared"\n',
 ]
 BAD = [
-    "[[build]]\nto = 'github'\n",
-    "[[build]]\nsource = 3\nto = 'github'\n",
-    "[[build]]\nsource = 'a'\nto = 'make'\nouts = 'b'\n",
-    "[make]\nform = 'odd'\n",
-    "[check]\nignored = ['RD405']\n",
-    "[github]\ntimeout-minutes = 0\n",
-    "required-version = 1\n",
-    "transitions = 'sideways'\n",
+    *("[[build]]\nto = 'github'\n", "[[build]]\nsource = 3\nto = 'github'\n"),
+    *("[[build]]\nsource = 'a'\nto = 'make'\nouts = 'b'\n", "[make]\nform = 'odd'\n", "required-version = 1\n"),
+    *("[check]\nignored = ['RD405']\n", "[github]\ntimeout-minutes = 0\n", "transitions = 'sideways'\n"),
 ]
 
 

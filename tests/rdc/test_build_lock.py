@@ -109,7 +109,6 @@ setup = [
 ]
 """
 
-
 POWERS = [
     ('prompts = "environment"', 'prompts = "agent"', "prompts agent"),
     ("/usr/bin/python3", "/opt/python3", "python /opt/python3"),
@@ -273,10 +272,8 @@ def test_a_lock_that_is_a_link_is_not_followed(project: Project) -> None:
 @pytest.mark.parametrize(
     ("configuration", "message"),
     [
-        (None, "builds nothing"),
-        ("x = [", "RD501"),
-        ("github = 1", "RD501"),
-        ("[github]\nactions = 'x'", "builds nothing"),
+        *((None, "builds nothing"), ("x = [", "RD501")),
+        *(("github = 1", "RD501"), ("[github]\nactions = 'x'", "builds nothing")),
     ],
     ids=["none", "not TOML", "no table", "no actions"],
 )

@@ -108,9 +108,8 @@ def test_a_damaged_cache_is_none_and_in_ci_one_of_the_repository_proves_nothing(
 def watching(project: Project, *words: str) -> Iterator[Iterator[str]]:
     """Give the lines of `rdc build --watch`, which Ctrl-C ends."""
     command = [sys.executable, "-m", "rdc", "build", "--watch", *words]
-    process = subprocess.Popen(
-        command, cwd=project.root, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    options: dict[str, Any] = {"stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    process = subprocess.Popen(command, cwd=project.root, env=environment(), **options)
     try:
         assert process.stderr is not None
         yield iter(process.stderr.readline, "")

@@ -30,9 +30,8 @@ make install
 - PASS: COMPLETE "Done"
 """
 
-NEW = OLD.replace("## 2. Install", "## 2. Test\n\n```bash\nmake check\n```\n\n## 3. Install").replace(
-    "make\n", "make all\n", 1
-)
+TESTED = "## 2. Test\n\n```bash\nmake check\n```\n\n## 3. Install"
+NEW = OLD.replace("make\n", "make all\n", 1).replace("## 2. Install", TESTED)
 
 
 @pytest.fixture

@@ -94,9 +94,7 @@ def test_a_folder_is_searched_and_named_formats_taken(folder: Path) -> None:
     assert "*.playbook.md or PLAYBOOK.md" in call("check", "prompts", cwd=folder).err
 
 
-@pytest.mark.parametrize(
-    ("name", "part"), [("agent-workflow", "Workflow"), ("program", ""), ("step-specs", "Document")]
-)
+@pytest.mark.parametrize(("name", "part"), [("agent-workflow", "Flow"), ("program", ""), ("step-specs", "Document")])
 def test_schemas_are_those_of_the_documentation(name: str, part: str, tmp_path: Path) -> None:
     printed = call("schema", name, cwd=tmp_path).out
     assert printed == (ROOT / "docs" / f"{name}.schema.json").read_text(encoding="utf-8")
@@ -142,9 +140,8 @@ def test_traces_follow_conditions_attempts_and_branches_and_pictures_have_them(f
         *(("a:a:publish:hitl", "APPROVED"), ("publish", "PASS"), ("=>", "COMPLETE")),
     ]
     short = call("trace", "greet.playbook.md", "--input", "how=short", cwd=folder).out
-    assert [line.split() for line in short.splitlines() if line.startswith("1 ")] == [
-        ["1", "Think", "PASS", "if", "how", "==", '"short"']
-    ]
+    (first,) = (line.split() for line in short.splitlines() if line.startswith("1 "))
+    assert first == ["1", "Think", "PASS", "if", "how", "==", '"short"']
     assert "2/if" in short
     assert "2/else" in call("trace", "greet.playbook.md", "--input", "how=long", cwd=folder).out
     assert "2 of 2 transitions taken" in call("trace", "greet.playbook.md", "--all", cwd=folder).out
@@ -154,7 +151,6 @@ def test_traces_follow_conditions_attempts_and_branches_and_pictures_have_them(f
 
 MORE = "\n## STEP 3: Three\n\nMore.\n\n## STEP 4: Four\n\nMost.\n"
 KIND, BRIEF = (BOOK.replace("## INPUTS", f"## SYSTEM\n\nBe {how}.\n\n## INPUTS") + MORE for how in ("kind", "brief"))
-
 
 OF_IF = ['> 2 Write: if how == "short": 2/if Write -> if how != "long": 2/if Write', "~ 2/if Write: prompt"]
 OTHER_IF = BOOK.replace('how == "short"', 'how != "long"').replace("Write a word.", "Write one word.")

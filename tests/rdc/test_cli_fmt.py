@@ -49,9 +49,8 @@ def test_bytes_that_are_not_structure_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.runbook.md"
     path.write_bytes(b"\xef\xbb\xbf# T\r\n\r\n\xc3\xa9 \r\nb\n## 1  A\r\n```sh\r\na\t \r\n```\r\n- PASS:STOP")
     assert call("fmt", "-q", "a.runbook.md", cwd=tmp_path).err == ""
-    assert path.read_bytes() == (
-        b"\xef\xbb\xbf# T\r\n\r\n\xc3\xa9 \r\nb\n\r\n## 1. A\r\n\r\n```sh\r\na\t \r\n```\r\n\r\n- PASS: STOP\r\n"
-    )
+    kept = b"\xef\xbb\xbf# T\r\n\r\n\xc3\xa9 \r\nb\n"
+    assert path.read_bytes() == kept + b"\r\n## 1. A\r\n\r\n```sh\r\na\t \r\n```\r\n\r\n- PASS: STOP\r\n"
 
 
 def test_a_link_is_not_written_through(tmp_path: Path) -> None:
@@ -145,7 +144,6 @@ def test_check_reads_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     result = with_input("# Only a title\n", monkeypatch, "check", "--from", "rundown", "-", cwd=tmp_path)
     assert result.err.startswith("<stdin>:1:1: error[RD101]")
     assert with_input(b"\xff", monkeypatch, "check", "-", cwd=tmp_path).err.startswith("<stdin>: error[RD002]")
-
     document(tmp_path, "rdc.toml", "")
     document(tmp_path, "sub/part.runbook.md", UNKNOWN_TARGET)
     whole = "## 1. All\n\n- part.runbook.md\n"

@@ -46,7 +46,6 @@ def test_without_arguments_the_project_is_checked_and_formatted(project: Path) -
         assert call("check", cwd=folder).err.endswith("no problems in 3 files\n")
     result = call("fmt", "--check", "--format", "json", cwd=project / "b")
     assert (result.code, paths(result.out)) == (1, ["../a/x.runbook.md", "../x.runbook.md", "deep/x.runbook.md"])
-
     assert call("fmt", cwd=project / "a").code == 0
     assert {path.read_text() for path in project.rglob("*.runbook.md")} == {GOOD}
 
@@ -91,7 +90,6 @@ def test_scenarios_of_the_project_are_tested_unless_a_document_has_errors(projec
     assert call("test", "a", cwd=project).err == "1 of 2 documents has no scenarios\n"
     assert call("test", "x.runbook.md", cwd=project).err == "x.runbook.md has no scenarios\n"
     assert call("test", "-q", cwd=project).err == ""
-
     document(project, "b/b.runbook.md", UNKNOWN_TARGET)
     result = call("test", cwd=project)
     assert (result.code, result.out) == (1, "")
@@ -135,14 +133,12 @@ def test_documents_that_become_one_file_are_refused(project: Path) -> None:
     assert call("compile", "a", *workflows, cwd=project).err == "wrote .github/workflows/x.yml\n"
     result = call("compile", "a", "b", *workflows, cwd=project)
     assert "error[RD513]: a/x.runbook.md and b/deep/x.runbook.md would be written to the same file" in result.err
-
     document(project, "a/x.playbook.md", "# Play\n\n## STEP 1: Do\n\nDo it.\n")
     for more in ((), ("--check",)):
         result = call("compile", "a", "--to", "make", "-o", "out/", *more, cwd=project)
         same = "error[RD513]: a/x.playbook.md and a/x.runbook.md would be written to the same file out/x.mk"
         assert (result.code, same in result.err) == (1, True)
     assert not (project / "out").exists()
-
     document(project, "d/whole.runbook.md", "# Whole\n\n## 1. Part\n\n- part.runbook.md\n")
     document(project, "d/part.runbook.md", GOOD)
     assert call("compile", "d", "--to", "python", cwd=project).err == "wrote d/part.py\nwrote d/whole.py\n"

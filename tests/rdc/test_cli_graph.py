@@ -38,20 +38,16 @@ def test_an_svg_stands_beside_the_source(folder: Path) -> None:
     assert MARK.encode() in b"".join(picture.split(b"\n")[:5])
     assert b"DOCTYPE" not in picture
     found = seen(picture)
-    assert {box.name: box.link for box in found.boxes if box.name in "12"} == {
-        "1": "https://example.org/x/deploy.runbook.md#L3",
-        "2": "https://example.org/x/deploy.runbook.md#L9",
-    }
+    links = {box.name: box.link for box in found.boxes if box.name in "12"}
+    assert links == {name: f"https://example.org/x/deploy.runbook.md#L{line}" for name, line in (("1", 3), ("2", 9))}
     assert next(box.tooltip for box in found.boxes if box.name == "1") == "deploy.runbook.md:3\necho building"
     assert {"worked", "failed"} <= {arrow.label for arrow in found.arrows}
 
 
 @pytest.mark.usefixtures("drawn_once")
 def test_an_svg_takes_the_colors_of_its_page_unless_told(folder: Path) -> None:
-    pictures = [
-        call("graph", "deploy.runbook.md", "-o", "-", *theme, cwd=folder).out
-        for theme in ((), ("--theme", "light"), ("--theme", "dark"))
-    ]
+    themes = ((), ("--theme", "light"), ("--theme", "dark"))
+    pictures = [call("graph", "deploy.runbook.md", "-o", "-", *theme, cwd=folder).out for theme in themes]
     assert ["prefers-color-scheme: dark" in picture for picture in pictures] == [True, False, False]
     assert ["#ffffff" in picture for picture in pictures] == [True, True, False]
     assert all(seen(picture.encode()).boxes for picture in pictures)
@@ -75,10 +71,8 @@ def test_a_png_says_where_it_comes_from(folder: Path) -> None:
 
 def test_one_box_for_each_step_is_only_for_specifications(folder: Path) -> None:
     shutil.copytree(ROOT / "examples" / "specifications", folder / "s")
-    whole, steps = (
-        call("graph", "s/plan-product.stepspec.yaml", "--format", "mermaid", "-o", "-", *flag, cwd=folder).out
-        for flag in ((), ("--steps",))
-    )
+    words = ("graph", "s/plan-product.stepspec.yaml", "--format", "mermaid", "-o", "-")
+    whole, steps = (call(*words, *flag, cwd=folder).out for flag in ((), ("--steps",)))
     assert ("check the inputs" in whole, "check the inputs" in steps) == (True, False)
     assert "-O boxes=steps" in steps
     assert "only for step specifications" in call("graph", "deploy.runbook.md", "--steps", cwd=folder).exits(1).err

@@ -109,10 +109,7 @@ def test_the_second_time_changes_nothing(repository: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "text", "line"),
-    [
-        ("rdc.toml", "[github]\nruns-on = 'ubuntu-24.04'\n", "[[build]]"),
-        ("pyproject.toml", "[tool.rdc]\n", "[[tool.rdc.build]]"),
-    ],
+    [("rdc.toml", "[github]\nsecrets = []\n", "[[build]]"), ("pyproject.toml", "[tool.rdc]\n", "[[tool.rdc.build]]")],
 )
 def test_a_configuration_without_builds_gets_lines_to_add(path: str, text: str, line: str, repository: Path) -> None:
     document(repository, path, text)

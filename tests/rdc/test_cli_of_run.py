@@ -109,9 +109,8 @@ def test_run_that_was_started_elsewhere_is_found(tmp_path: Path) -> None:
     (tmp_path / "shop" / "night" / ".rdc").rename(tmp_path / "gone")
     lost = spawn("run", str(file), "answer", "1", "yes", cwd=tmp_path)
     places = [str(tmp_path.resolve()), str(tmp_path.resolve() / "shop" / "night")]
-    assert (lost.code, lost.err.splitlines()[-1]) == (
-        2, f"rdc: these folders have no run of it either: {', '.join(places)}"
-    )  # fmt: skip
+    last = f"rdc: these folders have no run of it either: {', '.join(places)}"
+    assert (lost.code, lost.err.splitlines()[-1]) == (2, last)
     assert "run with" not in lost.err
     assert "to start" not in lost.err
 

@@ -64,7 +64,6 @@ def test_a_program_of_any_edition_has_one_a_makefile_has_none_and_no_link_is_fol
     text = call("report", cwd=tmp_path).out
     assert f"| Decided by | {getpass.getuser()} |" in text
     assert "No log was written; `--logs` keeps one." in text
-
     shutil.rmtree(tmp_path / ".rdc")
     spawn("compile", "deploy.runbook.md", "--to", "make", "-O", "runtime=native", cwd=tmp_path)
     document(tmp_path, ".rdc/deploy.make/log", "1 pass, COMPLETE\n")

@@ -91,7 +91,6 @@ touch ran
 """
 WORKFLOW = "name: w\nsteps:\n  - {name: plan, agent: planner, prompt: Plan it., end: true}\n"
 
-
 MISTYPED = [
     (("anwser", "1", "yes"), "unknown subcommand anwser; did you mean answer? (see: "),
     (("run", "--dryrun"), "unknown argument --dryrun; did you mean --dry-run? (see: "),

@@ -186,7 +186,6 @@ STEPS = """\
 ## 2. After
 """
 
-
 OTHERS = {**GOOD_ONE, **LOST, **REAL}
 
 
@@ -202,10 +201,8 @@ OTHERS = {**GOOD_ONE, **LOST, **REAL}
 def test_on_each_target(folder: Path, target: str, others: dict[str, tuple[str, str]]) -> None:
     text = scenarios(**WRONG, **others)
     result = tried(folder, text, "--on", target, "--format", "json").exits(1)
-    ended = {
-        (row["scenario"], row["on"]): (row["status"], row["ended"], len(row["path"]["visits"]))
-        for row in json.loads(result.out)["results"]
-    }
+    rows = json.loads(result.out)["results"]
+    ended = {(one["scenario"], one["on"]): (one["status"], one["ended"], len(one["path"]["visits"])) for one in rows}
     whole = {
         "healthy": ("passed", "COMPLETE Live, 100% $HOME", 2),
         "lost": ("passed", "STOP Lost", 4),

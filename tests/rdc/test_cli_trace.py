@@ -129,7 +129,6 @@ def test_repetitions_are_folded(folder: Path) -> None:
         "{N} pass ×2, {N} (instance 3) fail => COMPLETE 3 rounds",
         "{N} pass ×3, {N} (instance 4) fail => COMPLETE 4 rounds",
     ]
-
     found = json.loads(call("trace", "deploy.runbook.md", "--all", "--format", "json", cwd=folder).out)
     visits = [(made["step"], made["outcome"]) for made in found["paths"][-1]["visits"]]
     assert visits == [("1", "pass"), ("2.1", "fail"), ("2.1", "fail"), ("Back", "fail")]
@@ -141,7 +140,6 @@ DEAD = '## 1. Both\n- PASS: GOTO 2\n- FAIL: STOP "x"\n### 1.1 One\n- PASS: GOTO 
 RETRY = "## 1. A\n\n- PASS: RETRY 3 STOP\n- FAIL: STOP\n\n### 1.1 B\n\n### 1.2 C\n"
 LONG = "## 1. A\n\n- FAIL: RETRY 1200 GOTO 2\n\n## 2. B\n"
 LARGE = "\n".join(f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 201))
-
 
 PASSING = "    not on these paths, but taken if all steps pass"
 NOWHERE = "    no outcomes lead there"
@@ -281,14 +279,8 @@ def unfolded(found: Iterable[Turns]) -> str:
 @pytest.mark.parametrize(
     ("letters", "expected"),
     [
-        ("", ""),
-        ("abc", "a b c"),
-        ("aaab", "3a b"),
-        ("ababab", "3(ab)"),
-        ("xabababy", "x 3(ab) y"),
-        ("aabaabaabc", "3(2ab) c"),
-        ("abcab", "a b c a b"),
-        ("abacabac", "2(abac)"),
+        *(("", ""), ("abc", "a b c"), ("aaab", "3a b"), ("ababab", "3(ab)"), ("xabababy", "x 3(ab) y")),
+        *(("aabaabaabc", "3(2ab) c"), ("abcab", "a b c a b"), ("abacabac", "2(abac)")),
     ],
 )
 def test_what_is_repeated_is_shown_once(letters: str, expected: str) -> None:

@@ -154,11 +154,9 @@ def test_a_folder_at_the_end_of_a_link_is_made_within_the_project_only(project: 
     assert not (project.parent / "x.txt").exists()
 
 
-@pytest.mark.parametrize(
-    ("path", "words"), [("a.runbook.md/x/x.txt", "is not a folder"), ("folder.d", "it is a folder")]
-)
+@pytest.mark.parametrize(("path", "words"), [("a.runbook.md/x/x.txt", "is not a folder"), ("dir.d", "it is a folder")])
 def test_a_companion_that_cannot_be_written(project: Path, path: str, words: str) -> None:
-    (project / "folder.d").mkdir()
+    (project / "dir.d").mkdir()
     refused(call(*TO, "a.runbook.md", "-O", f"runtime={path}", cwd=project), "RD511", words)
     refused(call(*TO, "a.runbook.md", "-o", "x" * 300, cwd=project), "RD511", "too long")
     source = (*TO, "--force", "a.runbook.md", "-O", "runtime=a.runbook.md")
@@ -396,11 +394,9 @@ def test_check_tells_of_companions_too(project: Path) -> None:
     for name in ("flows/a.sh", "tools/a.sh", "tools/shared.txt"):
         assert f"error[RD512]: {name} does not exist" in result.err
     assert made(project) == {}
-
     call(*MAIN, cwd=project)
     current = "flows/a.sh, tools/a.sh and tools/shared.txt are up to date\n"
     assert call(*MAIN, "--check", cwd=project) == Result(0, "", current)
-
     (project / "tools/shared.txt").write_text(f"# {MARK}\nedited\x1b[31m\n")
     before = made(project)
     result = call(*MAIN, "--check", cwd=project).exits(1)
@@ -408,12 +404,10 @@ def test_check_tells_of_companions_too(project: Path) -> None:
     assert "-edited␛[31m\n+hello\n" in result.out
     assert "\x1b" not in result.out
     assert made(project) == before
-
     (project / "tools/shared.txt").unlink()
     refused(call(*MAIN, "--check", cwd=project), "RD512", "tools/shared.txt does not exist")
     result = call(*MAIN, "--check", "--format", "github", cwd=project)
     assert (result.code, result.out.startswith("::error file=tools/shared.txt,title=RD512::")) == (1, True)
-
     # What a document calls its companion may be anybody's secrets, and a pipeline shows differences to everybody.
     document(project, "tools/shared.txt", "password\n")
     result = call(*MAIN, "--check", cwd=project)

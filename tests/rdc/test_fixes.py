@@ -130,7 +130,6 @@ MOVED = "## 1. A\n\n{}### 1.1 B\n\nx\n\n### 1.2 C\n\nx\n\n{}## X\n\nx\n"
 SHORT = "## 1. A\n\n### 1.1 B\n\nx\n\n- FAIL: GOTO {0}\n- PASS: GOTO 1.{2}\n\n### 1.{3} C\n\nx\n\n## {1} it\n\nx\n"
 WRITES = "## 1. A\n\n```sh\necho a=1 >> $RDC_OUTPUT\nprintf 'b<<E\\nx\\nE\\n' >> \"$RDC_OUTPUT\"\n```\n"
 
-
 MOVES = "- PASS: CONTINUE\n- FAIL: GOTO X\n\n"
 NAMED = SHORT.format("Roll_back", "Roll_back", "pre_flight", "pre_flight")
 

@@ -86,11 +86,8 @@ def test_outside_of_a_project_a_document_keeps_its_run_beside_it(tmp_path: Path)
     begin(tmp_path, "a/deploy.runbook.md")
     begin(tmp_path, "b/deploy.runbook.md")
     assert states(tmp_path) == ["a/.rdc/deploy", "b/.rdc/deploy"]
-    listed = {run["name"]: run["next"] for run in json.loads(spawn("status", "--json", cwd=tmp_path).out)["runs"]}
-    assert {name: following[0] for name, following in listed.items()} == {
-        "a/deploy": "rdc run a/deploy.runbook.md answer 2 yes",
-        "b/deploy": "rdc run b/deploy.runbook.md answer 2 yes",
-    }
+    listed = {run["name"]: run["next"][0] for run in json.loads(spawn("status", "--json", cwd=tmp_path).out)["runs"]}
+    assert listed == {f"{name}/deploy": f"rdc run {name}/deploy.runbook.md answer 2 yes" for name in "ab"}
 
 
 def test_a_run_of_another_document_is_refused_with_its_owner(tmp_path: Path) -> None:

@@ -44,9 +44,10 @@ def test_a_comment_before_a_line(tmp_path: Path, name: str, whole: str, comment:
     assert after == before
     assert without.program
     assert found.program
-    assert [(node.id, node.task, node.title) for node in without.program.nodes] == [
-        (node.id, node.task, node.title) for node in found.program.nodes
-    ]
+    one, other = (
+        [(node.id, node.task, node.title) for node in made.nodes] for made in (without.program, found.program)
+    )
+    assert one == other
     assert call("fmt", "-q", name, cwd=tmp_path).code == 0
     assert "rdc: ignore" in path.read_text()
     assert codes(path) == after
@@ -54,10 +55,8 @@ def test_a_comment_before_a_line(tmp_path: Path, name: str, whole: str, comment:
 
 def test_a_comment_within_a_prompt_is_no_part_of_it(tmp_path: Path) -> None:
     text = "# T\n\n## 1. A\n\none\n{}two\n\n- PASS: COMPLETE\n"
-    paths = [
-        document(tmp_path, f"{number}/a.runbook.md", text.format(comment))
-        for number, comment in enumerate(["", "<!-- rdc: ignore RD522 -->\n"])
-    ]
+    texts = (text.format(comment) for comment in ("", "<!-- rdc: ignore RD522 -->\n"))
+    paths = [document(tmp_path, f"{number}/a.runbook.md", one) for number, one in enumerate(texts)]
     tasks = [[node.task for node in program.nodes] for path in paths if (program := compile_file(str(path)).program)]
     assert tasks[0] == tasks[1]
     block = "# T\n\n## 1. A\n\nShow it.\n\n```md\n<!-- rdc: ignore RD999 -->\n```\n"

@@ -36,7 +36,6 @@ make install
 SPECIFICATION = ROOT / "examples/specifications/hello-steps.stepspec.json"
 PLACE = OptionSource("RD013", "deploy.runbook.md", None)
 
-
 HOLDS = Proof(Status.HOLDS)
 
 

@@ -155,7 +155,6 @@ FORGERIES: dict[str, Callable[[str], str]] = {
     "cut off": lambda text: text[:-20],
 }
 
-
 FORGED_WORKERS: dict[str, Callable[[str], str]] = {
     "edition": replaced("import errno\n", "import errno, this\n"),
     "part for workers": replaced("import socket\n", "import socket, this\n"),
@@ -176,7 +175,6 @@ FORGED_WORKERS: dict[str, Callable[[str], str]] = {
     "other target": replaced("--to dbos", "--to python"),
 }
 
-
 FORGED_TRACES: dict[str, Callable[[str], str]] = {
     "edition": replaced("import errno\n", "import errno, this\n"),
     "part for traces": replaced("from contextlib import closing\n", "from contextlib import closing, suppress\n"),
@@ -191,7 +189,6 @@ FORGED_TRACES: dict[str, Callable[[str], str]] = {
     "start": replaced("EXECUTE = traced(execute, ", "EXECUTE = exec(execute, "),
     "version": replaced('traced(execute, "0', 'traced(execute, "1'),
 }
-
 
 FORGED = [
     *(("python", (), name, change) for name, change in FORGERIES.items()),

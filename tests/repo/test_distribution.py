@@ -246,14 +246,8 @@ def test_a_new_user_sees_it_soon(tmp_path: Path) -> None:
     published(clone)
     home.mkdir()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        ["make", "demo"],
-        cwd=clone,
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+    done = subprocess.run(["make", "demo"], cwd=clone, env=env, capture_output=True, encoding="utf-8", check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "rdc: COMPLETE Renewed" in done.stdout

@@ -186,14 +186,8 @@ def measure(command: str, folder: Path) -> Measured:
         made.unlink()
     path = folder / "printed"
     with path.open("wb") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "rdc", *COMMANDS[command]],
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=stream,
-        )
+        words, null = [sys.executable, "-m", "rdc", *COMMANDS[command]], subprocess.DEVNULL
+        process = subprocess.Popen(words, cwd=folder, env=environment(), stdin=null, stdout=stream, stderr=stream)
     patience = Timer(PATIENCE, process.kill)
     patience.start()
     _, status, usage = os.wait4(process.pid, 0)  # which tells what this one process took

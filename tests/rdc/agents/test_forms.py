@@ -20,11 +20,8 @@ QUESTION = """# Ask
 - NO: STOP "Nothing was deployed"
 """
 NO_REPLIES: list[FormReply] = [
-    ElicitResult(action="decline"),
-    ElicitResult(action="cancel"),
-    ElicitResult(action="accept"),
-    ElicitResult(action="accept", content={}),
-    accepted("maybe"),
+    *(ElicitResult(action="decline"), ElicitResult(action="cancel"), ElicitResult(action="accept")),
+    *(ElicitResult(action="accept", content={}), accepted("maybe")),
     ErrorData(code=-32603, message="no form here"),
 ]
 """Six results that are no reply: hosts decline without a form, and accept an empty one."""

@@ -43,9 +43,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def event(folder: Path, tool: str, given: object, name: str = "PreToolUse") -> bytes:
-    return json.dumps(
-        {"hook_event_name": name, "cwd": str(folder), "tool_name": tool, "tool_input": given, "session_id": "1"}
-    ).encode()
+    about = {"hook_event_name": name, "cwd": str(folder), "session_id": "1"}
+    return json.dumps({**about, "tool_name": tool, "tool_input": given}).encode()
 
 
 def shell(folder: Path, command: str) -> str:

@@ -164,15 +164,10 @@ def test_a_read_has_no_body(client: Client) -> None:
     assert (status(answer), answer.count(b"HTTP/1.1 ")) == (400, 1)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *(b"", b"{", b"[]", b"\xff", b"null", b'{"step": 1}', b"[" * 100_000),
-        b'{"step":"1","at":"","reply":"","by":"","more":1}',
-    ],
-)
-def test_a_body_is_an_answer(client: Client, body: bytes) -> None:
-    assert client.ask("/api/runs/deploy/answer", "POST", body).status == 400
+def test_a_body_is_an_answer(client: Client) -> None:
+    more = b'{"step":"1","at":"","reply":"","by":"","more":1}'
+    for body in (b"", b"{", b"[]", b"\xff", b"null", b'{"step": 1}', b"[" * 100_000, more):
+        assert client.ask("/api/runs/deploy/answer", "POST", body).status == 400, body[:99]
 
 
 def test_a_form_of_another_site_could_not_send_this(client: Client) -> None:

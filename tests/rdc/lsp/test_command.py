@@ -32,7 +32,7 @@ def test_no_other_command_imports_the_packages(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["", "nonsense\n", "Content-Length: 2\r\n\r\n{}", "Content-Length: 9\r\n\r\n[", "\0" * 99]
+    "given", ["", "word\n", "Content-Length: 2\r\n\r\n{}", "Content-Length: 9\r\n\r\n[", "\0" * 99]
 )
 def test_anything_but_a_session_ends_with_1(given: str, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "rdc", "lsp"]
