@@ -243,9 +243,7 @@ CONFIGURATIONS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("configuration", "message"), CONFIGURATIONS, ids=[message[:30] for _, message in CONFIGURATIONS]
-)
+@pytest.mark.parametrize(("configuration", "message"), CONFIGURATIONS)
 def test_a_wrong_configuration_is_said_at_its_place(tmp_path: Path, configuration: str, message: str) -> None:
     project = Project(tmp_path / "p", configuration)
     project.runbook("deploy")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from backends.registry import BACKENDS
 from tests.support import warm
-from tests.support.cli import environment
+from tests.support.cli import Result, environment
 
 Files = dict[str, str]
 
@@ -201,10 +201,10 @@ FEW_SECONDS = 8
 """What a small document may take of the processor; those that are tested took from 10 to 80."""
 
 
-def limited(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def limited(folder: Path, *words: str) -> Result:
     return timed(folder, "-m", "rdc", *words)
 
 
-def timed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def timed(folder: Path, *words: str) -> Result:
     done = warm.run([sys.executable, *words], cwd=folder, env=environment(), timeout=120, seconds=FEW_SECONDS)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())

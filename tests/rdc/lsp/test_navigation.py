@@ -87,11 +87,8 @@ async def renamed(client: Editor, uri: str, text: str, where: lsp.Position, new:
 @pytest.mark.parametrize(
     ("place", "new", "reason"),
     [
-        ("## ‸1. Back", "Build", "number"),
-        ("GOTO Roll‸back\n\n## 2", "two words", "name"),
-        ("GOTO Roll‸back\n\n## 2", "GOTO", "GOTO"),
-        ("Does {{ver‸sion}}", "backup", "backup"),
-        ("\n# De‸ploy", "x", ""),
+        *(("GOTO Roll‸back\n\n## 2", "two words", "name"), ("GOTO Roll‸back\n\n## 2", "GOTO", "GOTO")),
+        *(("## ‸1. Back", "Build", "number"), ("Does {{ver‸sion}}", "backup", "backup"), ("\n# De‸ploy", "x", "")),
     ],
 )
 async def test_a_refused_rename_has_a_reason(client: Editor, tmp_path: Path, place: str, new: str, reason: str) -> None:
