@@ -123,5 +123,4 @@ def test_without_a_file_it_takes_the_only_document_with_runs_and_a_run_by_its_na
         assert client.ask("/api/runs").json["chosen"] == "deploy@b"
     document(folder, "other.runbook.md", GOOD)
     spawn("run", "other.runbook.md", cwd=folder)
-    refused = call("view", cwd=folder)
-    assert f"several documents have runs here; name one: {NAME}, other.runbook.md" in refused.err
+    assert f"several documents have runs here; name one: {NAME}, other.runbook.md" in call("view", cwd=folder).err

@@ -129,8 +129,7 @@ echo "$A"
 
 def test_formatting_renumbers_steps_that_settings_name(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(STEPS.replace('"3":', '"2":'), encoding="utf-8")
-    result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert "there is no step `2`" in result.err, "only renumbering would name it"
+    assert "there is no step `2`" in call("fmt", "a.runbook.md", cwd=tmp_path).err, "only renumbering would name it"
     (tmp_path / "a.runbook.md").write_text(STEPS, encoding="utf-8")
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert result.code == 0, result.err

@@ -42,8 +42,7 @@ async def test_only_a_safe_fix_is_preferred(client: Editor, tmp_path: Path, only
     assert applied(TEXT, unsafe) == TEXT.replace("Rolback", "Rollback")
     if only is None:  # all safe fixes in a menu are made when they are chosen
         assert (found[-1].title, found[-1].edit) == ("Fix all that is safe to fix", None)
-        resolved = await client.code_action_resolve_async(found[-1])
-        assert applied(TEXT, resolved) == TEXT.replace("Stop", "STOP")
+        assert applied(TEXT, await client.code_action_resolve_async(found[-1])) == TEXT.replace("Stop", "STOP")
 
 
 async def test_fixes_of_the_chosen_lines_of_all_that_is_saved_and_of_no_problem(client: Editor, tmp_path: Path) -> None:
