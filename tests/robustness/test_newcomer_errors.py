@@ -286,9 +286,7 @@ ROWS = {
     "output outside": Row(S, OUTPUTS, 'outputs: ["draft.md"]', "10 RD859", "start it with {output_folder}/"),
     "output above": Row(S, OUTPUTS, 'outputs: ["{output_folder}/../draft.md"]', "10 RD860", "/"),
     "placeholder doubled": Row(S, "about {topic}", "about {{topic}}", "9 RD874", "{topic}"),
-    "placeholder misspelled": Row(
-        S, "{output_folder}/d", "{ouptut_folder}/d", "10 RD859", "start it with {output_folder}/"
-    ),
+    "placeholder misspelled": Row(S, "{output_folder}/d", "{output_folders}/d", "10 RD859", "with {output_folder}/"),
     "tool as a string": Row(S, "{name: listFiles, args: {path: public}}", "listFiles", "13 RD855", "write a mapping"),
     "tool unknown": Row(S, "name: listFiles", "name: listFile", "13 RD865", "listFiles"),
     "evidence unknown": Row(S, "evidence: L2", "evidence: L9", "19 RD855", "write none, L0, L1"),
