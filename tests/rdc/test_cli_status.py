@@ -48,8 +48,9 @@ def runs(folder: Path, code: int = 0) -> dict[str, dict[str, Any]]:
 
 def make(folder: Path, *words: str) -> int:
     """Run make as an operator without a terminal."""
-    done = subprocess.run(["make", *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    return done.returncode
+    return subprocess.run(
+        ["make", *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+    ).returncode
 
 
 def test_status_lists_every_run_with_its_question_and_the_next_command(tmp_path: Path) -> None:

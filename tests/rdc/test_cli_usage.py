@@ -100,8 +100,10 @@ def test_a_defect_is_one_line_and_an_interrupt_is_quiet(tmp_path: Path, monkeypa
 def test_a_closed_pipe_is_quiet_and_so_is_a_closed_standard_output(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "rdc", "explain", "--list"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, check=False)
+    command, env = [sys.executable, "-m", "rdc", "explain", "--list"], environment()
+    done = subprocess.run(
+        command, cwd=tmp_path, env=env, stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False
+    )
     os.close(writer)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
     script = ["sh", "-c", f'"{sys.executable}" -m rdc --version >&-']
@@ -112,10 +114,10 @@ def test_a_closed_pipe_is_quiet_and_so_is_a_closed_standard_output(tmp_path: Pat
 @pytest.mark.parametrize("words", ["--version", "check --help", "targets"])
 @pytest.mark.share(2)
 def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path, words: str, unbuffered: str) -> None:
-    command = [sys.executable, "-m", "rdc", *words.split()]
-    given = environment(PYTHONUNBUFFERED=unbuffered)
+    rdc = [sys.executable, "-m", "rdc", *words.split()]
+    env = environment(PYTHONUNBUFFERED=unbuffered)
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(command, cwd=tmp_path, env=given, stdout=full, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(rdc, cwd=tmp_path, env=env, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (1, b"rdc: cannot write to standard output: No space left on device\n")
 
 

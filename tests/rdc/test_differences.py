@@ -251,8 +251,8 @@ def test_what_of_a_step_and_its_transitions_changed(line: str, before: str, afte
 
 def test_what_of_a_step_with_substeps_changed_is_said_on_its_frame(tmp_path: Path) -> None:
     found = shown(tmp_path, GROUPED.replace("Install", "Deploy").replace("Both", "All"), GROUPED)
-    frames = [(frame.title, frame.mark) for frame in found.frames]
-    assert frames == [("1 Deploy · ~ changed: title, prompt", "changed"), ("2 Clean", "")]
+    frames = [(frame.id, frame.title, frame.mark) for frame in found.frames]
+    assert frames == [("1", "1 Deploy · ~ changed: title, prompt", "changed"), ("2", "2 Clean", "")]
     assert not any(box.mark for box in found.boxes)
 
 

@@ -258,9 +258,9 @@ def test_a_file_that_cannot_be_written_is_left_alone(tmp_path: Path, why: str, m
         deny = SimpleNamespace(access=lambda *_: False, W_OK=os.W_OK)
         monkeypatch.setattr("rdc.rewrite.files.os", deny)  # root may write everything
     result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
-    told = "it has changed since rdc" if why == "changed" else "it is read-only, or you have no write permission\n"
+    told = {"changed": "it has changed since rdc read it"}.get(why, "it is read-only, or you have no write permission")
     assert (result.code, path.read_text()) == (1, BARE)
-    assert f"error[RD511]: cannot write a.runbook.md: {told}" in result.err
+    assert f"error[RD511]: cannot write a.runbook.md: {told}\n" in result.err
 
 
 def test_an_included_document_is_fixed_where_it_is_named(tmp_path: Path) -> None:

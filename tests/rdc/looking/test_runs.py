@@ -193,8 +193,8 @@ def test_a_named_run_and_one_elsewhere_are_in_the_list(client: Client, folder: P
     document(folder, "other.runbook.md", DEPLOY)
     spawn("run", "other.runbook.md", cwd=folder)
     found = client.ask("/api/runs").json
-    states = {one["key"]: one["state"] for one in found["runs"]}
-    assert states == {"deploy": "none", "deploy@blue": "waiting", "mine": "waiting"}
+    states = sorted((one["key"], one["state"]) for one in found["runs"])
+    assert states == [("deploy", "none"), ("deploy@blue", "waiting"), ("mine", "waiting")]
     assert found["chosen"] in ("deploy@blue", "mine"), "one that has started"
     for key in ("deploy@blue", "mine"):
         stream = client.stream(key)
