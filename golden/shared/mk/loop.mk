@@ -125,7 +125,7 @@ for rdc_value in "${rdc_state%/*}" "$rdc_state" "$rdc_state"/run "$rdc_state"/ru
 rdc_left=$(find "${rdc_state%/*}" "$rdc_state" -prune \( ! -user "$(id -u)" ! -user 0 -o -perm -0002 ! -perm -1000 \))
 [ -z "$rdc_left" ] || fail "another user can change $rdc_state; use chown, or chmod o-w"
 lock; trap 'rm -f "$rdc_state"/lock*' EXIT; [ "$1" != clean ] || { rm -f "$rdc_state/run" "$rdc_state/failed"; end 0 'no run'; }
-exec 3<&0; rdc_tty=''; ! (: < /dev/tty) 2> /dev/null || rdc_tty=yes
+(: 3<&0) 2> /dev/null || exec < /dev/null; exec 3<&0; rdc_tty=''; ! (: < /dev/tty) 2> /dev/null || rdc_tty=yes
 for rdc_own in 'setsid env --default-signal=INT --default-signal=QUIT' setsid ''; do ! $rdc_own true 2> /dev/null || break; done
 [ "$rdc_tty$rdc_own" ] || set -m; trap interrupt INT TERM HUP
 export rdc_expected="$rdc_id"; unset MAKEFLAGS MFLAGS GNUMAKEFLAGS MAKEOVERRIDES MAKELEVEL MAKE_TERMOUT MAKE_TERMERR
