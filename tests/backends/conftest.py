@@ -1,7 +1,5 @@
 """What the tests of the Make target share."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every comment above the author's part of programs, workers and Makefiles is true; a new one must be taught here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What a target does not carry is refused with the step and the feature, never dropped."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import cache
 from typing import ClassVar
@@ -121,14 +119,10 @@ def test_a_branch_on_a_kept_text_is_refused() -> None:
     asked = node("1", Ask("input", text("Which version?")), replace(to("2"), effects=(Keep("version"),)))
     chosen = node("2", Branch(), to("COMPLETE", SlotTest("version", "==", "1")), to("STOP"))
     ends = (node("COMPLETE", End("complete")), node("STOP", End("stop")))
-    keeping = replace(program(asked, chosen, *ends), slots=(Slot("version"),))
-    emission = Quiet().emit(keeping, {})
+    emission = Quiet().emit(replace(program(asked, chosen, *ends), slots=(Slot("version"),)), {})
     assert emission.text is None
     messages = [item.message for item in emission.diagnostics]
     assert messages == ["the target quiet does not support stored strings (steps 1, 2)"]
-
-
-# --- Why a target calls the program, and the two files that it needs then ---------------------------------------------
 
 
 @pytest.fixture

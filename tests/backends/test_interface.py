@@ -1,7 +1,5 @@
 """What a target says of its outputs to `rdc verify`, `rdc build`, `rdc runtime` and `rdc test`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import chain
 
@@ -49,8 +47,7 @@ def test_a_companion_file_must_have_its_text(found: OutputFile, message: str) ->
 
 
 def test_the_first_line_that_differs_is_counted_from_1() -> None:
-    assert first_difference("a\nb\nc", "a\nx\nc") == 2
-    assert first_difference("a", "a\nb") == 2
+    assert (first_difference("a\nb\nc", "a\nx\nc"), first_difference("a", "a\nb")) == (2, 2)
 
 
 def test_each_runtime_has_one_target_and_a_text_with_the_mark_or_the_loop() -> None:

@@ -1,7 +1,5 @@
 """Rows that rdc never writes, or that someone writes at a bad moment, in the SQLite file of a fleet."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Iterator

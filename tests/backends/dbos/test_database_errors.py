@@ -1,7 +1,5 @@
 """Errors of databases: words with a remedy, without SQL, traces, or the password of an address."""
 
-from __future__ import annotations
-
 import os
 import re
 import socket
@@ -97,8 +95,7 @@ def test_no_part_of_a_password_is_in_an_error(start: str, words: Fleet) -> None:
     ],
 )
 def test_commands_in_hints_have_only_the_address_of_a_file(url: str, shown: str) -> None:
-    options = SimpleNamespace(prog="job.py", RUN="r1", database=url)
-    session: Any = SimpleNamespace(options=options)
+    session: Any = SimpleNamespace(options=SimpleNamespace(prog="job.py", RUN="r1", database=url))
     found = {words: DbosCaller(session).call(words) for words in (("answer", "2", "yes"), ("status", "r1"))}
     assert [*found.values()] == [f"job.py answer r1 2 yes{shown}", f"job.py status r1{shown}"]
 
@@ -172,8 +169,7 @@ def test_a_server_that_refuses(words: Fleet, postgres: str) -> None:
         url = f"postgresql://guarded:{PASSWORD}@/closed?host={where}"
         in_words(words.call("start", RDC_DATABASE=url), "grant all rights on the schema dbos", ["start"])
         refused_worker(words, url, "grant all rights on the schema dbos")
-        log = words.folder / "worker-1.log"
-        assert PASSWORD not in log.read_text()
+        assert PASSWORD not in (words.folder / "worker-1.log").read_text()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can write to every file")

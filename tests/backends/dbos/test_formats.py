@@ -1,7 +1,5 @@
 """Programs of all formats at workers, texts that databases find difficult, and random specifications."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -111,8 +109,7 @@ def test_values_travel_in_the_database_and_secrets_do_not(sqlite_fleet: WarmFlee
     assert fleet.call("answer", "r1", "2", "yes").code == 0
     fleet.until("r1", "complete")
     assert fleet.lines("used") == ["us.example.org"]
-    shown = fleet.call("status", "r1", "--json")
-    assert json.loads(shown.out)["finished"][0]["output"] == "token: ***\n"
+    assert json.loads(fleet.call("status", "r1", "--json").out)["finished"][0]["output"] == "token: ***\n"
     worker.stop()
     for path in (*tmp_path.glob("runs.sqlite*"), *(tmp_path / ".rdc").rglob("*")):
         assert path.is_dir() or b"topsecretvalue" not in path.read_bytes(), path
@@ -151,8 +148,7 @@ def test_outputs_and_notes_survive(fleet: WarmFleet) -> None:
     assert done[0]["output"].startswith("a\0b ")
     assert "\"q\" 's' \\ \\u0000 %s ? :name \033[0m" in done[0]["output"]
     assert (done[1]["by"], done[1]["note"]) == ("Ann 'O\" %s", NOTE)
-    shown = fleet.call("status", "r1")
-    assert not {"\033", "\0"} & {*shown.out}
+    assert not {"\033", "\0"} & {*fleet.call("status", "r1").out}
 
 
 ELICITS = (
@@ -173,10 +169,8 @@ def test_a_long_answer_survives(fleet: WarmFleet, tmp_path: Path) -> None:
     reply = fleet.call("answer", "r1", "1", "-", input=text.encode())
     assert reply.code == 0, reply.text[:2000]
     fleet.until("r1", "complete", seconds=30)
-    prompt = (tmp_path / "prompt").read_text()
-    assert text in prompt
-    shown = fleet.call("status", "r1", "--json")
-    assert shown.code == 0
+    assert text in (tmp_path / "prompt").read_text()
+    assert fleet.call("status", "r1", "--json").code == 0
 
 
 class Driven:

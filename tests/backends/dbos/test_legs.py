@@ -1,7 +1,5 @@
 """The rows of legs: takeovers, rows that rdc does not write, and workers that lose a leg or share a queue."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import json
@@ -177,8 +175,6 @@ def test_recorded_processes_are_ignored(queued: WarmFleet, legs: Legs) -> None:
     assert [(record["n"], record["kind"]) for record in records] == [(0, "begin"), (1, "resume")]
 
 
-# --- Workers that lose a leg ------------------------------------------------------------------------------------------
-
 QUEUED = "UPDATE workflow_status SET status = 'ENQUEUED', owner_xid = NULL, started_at_epoch_ms = NULL"
 
 
@@ -205,8 +201,7 @@ def gets_it_again(fleet: WarmFleet, group: int) -> None:
     fleet.until("r1", "interrupted", seconds=10)
     assert group_is_gone(group)
     assert fleet.lines("steps") == ["before", "waits"]
-    facts = json.loads(fleet.call("status", "r1", "--json").out)
-    assert [one["step"] for one in facts["finished"]] == ["1"]
+    assert [one["step"] for one in json.loads(fleet.call("status", "r1", "--json").out)["finished"]] == ["1"]
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """The runs of workers on a page: their list, records and logs by the database, and answers by the worker's program."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,8 +67,7 @@ def test_a_page_sees_all_legs_once(serving: Fleet, monkeypatch: pytest.MonkeyPat
         stream = client.stream(run)
         visits = stream.until("visits")
         assert [(one["n"], one["step"], one["word"]) for one in visits["visits"]] == [(1, "1", "PASS"), (2, "2", "NO")]
-        state = stream.until("state", state="stop")
-        assert state["message"] == "not fine"
+        assert stream.until("state", state="stop")["message"] == "not fine"
         stream.close()
         assert client.answer(run, step="--adopt", at="2:2/STOP", reply="yes", by="ann").status == 409
         assert client.ask("/api/runs/nothing/events").status == 404
@@ -91,15 +88,13 @@ def test_each_database_has_the_runs(fleet: WarmFleet, monkeypatch: pytest.Monkey
     fleet.begun(ASKS, "waiting")
     with viewing(fleet, monkeypatch) as client:
         stream = client.stream("r1")
-        asked = stream.question()
-        assert client.answer("r1", step="2", at=asked["at"], reply="yes", by="ann").status == 200
+        assert client.answer("r1", step="2", at=stream.question()["at"], reply="yes", by="ann").status == 200
         assert stream.until("state", state="complete")["total"] == 3
         stream.close()
 
 
 def test_the_command_takes_the_program_of_a_worker(queued: Fleet) -> None:
-    environment = {"RDC_DATABASE": queued.url}
-    with process_of(queued.folder, "worker.py", **environment) as (_, client):
+    with process_of(queued.folder, "worker.py", RDC_DATABASE=queued.url) as (_, client):
         assert client.ask("/api/document").json["title"] == "Retry"
         assert [one["key"] for one in client.ask("/api/runs").json["runs"]] == ["r1"]
     secret = "postgresql://me:secret@127.0.0.1:1/runs"

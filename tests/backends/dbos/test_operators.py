@@ -1,7 +1,5 @@
 """Commands of operators, also at the moment when a worker writes (triggers are the worker)."""
 
-from __future__ import annotations
-
 import json
 import socket
 import urllib.request
@@ -149,11 +147,8 @@ def test_a_step_that_is_gone_cannot_be_adopted(queued: WarmFleet) -> None:
     queued.compile("# Retry\n\n## 1. Other\n\n### 1.1 Do\n\n```bash\ntrue\n```\n")
     refused = queued.expect(2, "which this program does not have", "resume", "r1", "--adopt")
     assert "Traceback" not in refused.err
-    assert queued.call("cancel", "r1", "--note", "gone").code == 0
-    assert queued.state("r1") == "canceled"
+    assert (queued.call("cancel", "r1", "--note", "gone").code, queued.state("r1")) == (0, "canceled")
 
-
-# --- At the moment when a worker writes -------------------------------------------------------------------------------
 
 DONE = {
     "kind": "done", "node": "1", "title": "Before", "attempt": 1, "instances": {}, "outcome": "pass", "how": "",
@@ -251,8 +246,7 @@ def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: War
     queued.script = script
     assert [line.split()[0] for line in queued.call("list").out.splitlines()] == ["RUN", "r1"]
     with legs_of(queued) as legs:
-        assert status_of(legs, "r1") == [("ENQUEUED", "")]
-        assert legs.others("r1") == 0
+        assert (status_of(legs, "r1"), legs.others("r1")) == ([("ENQUEUED", "")], 0)
         assert [count for _, count, _ in legs.queued()] == [1]
 
 

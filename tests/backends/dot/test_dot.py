@@ -1,7 +1,5 @@
 """The dot target: what the real Graphviz draws of a graph is the picture, whatever the document says."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -102,8 +100,7 @@ def test_hostile_paths_stay_in_their_comments(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_box_has_an_outline_of_its_own() -> None:
-    looks = {str(SHAPES[kind]) for kind in SHAPES.keys() - {"check", "complete", "stop", "start"}}
-    assert len(looks) == 5
+    assert len({str(SHAPES[kind]) for kind in SHAPES.keys() - {"check", "complete", "stop", "start"}}) == 5
     graph = AGraph(string=emitted(every_kind()))
     shapes = [graph.get_node(number).attr["shape"] for number in "1234567"]
     assert shapes == ["box", "hexagon", "box", "component", "box", "hexagon", "diamond"]
@@ -171,9 +168,6 @@ def test_a_large_graph_is_a_column() -> None:
     assert max(x.values()) - min(x.values()) < 300
 
 
-# --- Links, tooltips and colors ----------------------------------------------------------------------------------
-
-
 def test_boxes_and_frames_link_to_their_source_lines_if_asked() -> None:
     shown = program(
         node("1", Ask("yes_no", text("Is it & good?\n\n\x07More")), to("C"), group="g"),
@@ -227,9 +221,6 @@ def test_boxes_that_are_called_as_rdc_calls_things_are_drawn_all_the_same() -> N
     ends = (node("STOP", End("stop")), node("other", shell, to("STOP"), group=frame.id))
     shown = program(*steps, *ends, groups=(frame,))
     assert_same(drawn(emitted(shown)), complete(shown))
-
-
-# --- Two versions in one graph ----------------------------------------------------------------------------------------
 
 
 def graph(shown: Picture) -> Seen:

@@ -1,7 +1,5 @@
 """Runs of workflows of programs made by hand, whose agents a stub answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

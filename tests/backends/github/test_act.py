@@ -1,7 +1,5 @@
 """act runs workflows as the other tests need it: what becomes of each step, and nothing left behind."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 import textwrap
@@ -166,9 +164,6 @@ def test_actions_of_others_and_a_workflow_that_act_rejects(tmp_path: Path) -> No
         assert (done.exit_code, printed in done.log) == (code, True)
     with pytest.raises(ValueError, match="owner/other@v2"):
         run(tmp_path, workflow("- uses: owner/other@v2\n"), actions=mine)
-
-
-# --- What may go wrong ------------------------------------------------------------------------------------------------
 
 
 def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:

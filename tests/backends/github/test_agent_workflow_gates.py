@@ -1,7 +1,5 @@
 """Agent workflows on the command line: how their gates are called, what a rejection tells, and their examples."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable
@@ -75,14 +73,10 @@ def ship(tmp_path: Path) -> Ship:
 def test_a_gate_is_approved_by_the_name_of_its_step_and_other_names_approve_nothing(ship: Ship) -> None:
     for name in ("build", "announce/human", "releas", "human", ""):
         assert ship("answer", name, "approved").code == 2, name
-    assert ship("approve", "--gate", "announce").code == 2
-    assert ship("resume", "--agent", AGENT).code == 75
-    assert ship.called == ["build"]
-    assert ship("approve", "--gate", "release", "--by", "ada").code == 0
-    assert ship("resume", "--agent", AGENT).code == 75
-    assert ship.called == ["build", "release"]
-    assert ship("answer", "announce", "approved").code == 0
-    assert ship("resume", "--agent", AGENT).code == 0
+    assert (ship("approve", "--gate", "announce").code, ship("resume", "--agent", AGENT).code) == (2, 75)
+    assert (ship.called, ship("approve", "--gate", "release", "--by", "ada").code) == (["build"], 0)
+    assert (ship("resume", "--agent", AGENT).code, ship.called) == (75, ["build", "release"])
+    assert (ship("answer", "announce", "approved").code, ship("resume", "--agent", AGENT).code) == (0, 0)
     assert ship.called == ["build", "release", "announce"]
 
 
@@ -93,8 +87,7 @@ def test_a_gate_is_rejected_by_the_name_of_its_step_and_only_a_retry_asks_again(
     assert "resume" not in printed.err
     assert "to start a new run: " in printed.err
     assert [command.split()[-1] for command in ship.next] == ["retry", "run"]
-    assert ship("resume", "--agent", AGENT).code == 1
-    assert ship("retry", "--agent", AGENT).code == 75
+    assert (ship("resume", "--agent", AGENT).code, ship("retry", "--agent", AGENT).code) == (1, 75)
     assert ship.called == ["build"]
 
 
@@ -107,9 +100,6 @@ def test_the_status_offers_to_call_a_failed_agent_again(ship: Ship) -> None:
     assert again in ship("status").out
     assert ship("retry", "--agent", AGENT).code == 75, "the gate of this step stays approved"
     assert ship.called == ["build", "release"]
-
-
-# --- Specifications ---------------------------------------------------------------------------------------------------
 
 
 def specification(*steps: dict[str, Any]) -> dict[str, Any]:
@@ -125,8 +115,7 @@ def test_a_gate_of_a_specification_is_named_by_its_step(tmp_path: Path) -> None:
     printed = place("answer", "a", "rejected")
     assert printed.code == 0
     assert "to run the failed step again: " in printed.err
-    assert place("resume").code == 75
-    assert place("approve", "--gate", "a", "--by", "ada").code == 0
+    assert (place("resume").code, place("approve", "--gate", "a", "--by", "ada").code) == (75, 0)
     assert place("resume").code == 0
     assert [one["gate_id"] for one in place.record("approvals")] == ["m:w:a:hitl"]
 
@@ -143,9 +132,6 @@ def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
     assert place.record("approvals") == []
 
 
-# --- Makefiles --------------------------------------------------------------------------------------------------------
-
-
 def makefile(folder: Path, name: str, text: str) -> Callable[..., Result]:
     """Compile a document to a Makefile; return what calls make."""
     (folder / "rdc.toml").touch()
@@ -158,8 +144,7 @@ def makefile(folder: Path, name: str, text: str) -> Callable[..., Result]:
 def test_a_gate_of_a_workflow_is_named_by_its_step_in_make_and_one_call_opens_one(tmp_path: Path) -> None:
     made = makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
     assert made(f"AGENT={AGENT}", "HUMAN=NO").code != 0
-    assert lines(tmp_path) == ["build"]
-    assert made("answer", "STEP=release", "REPLY=approved").code == 0
+    assert (lines(tmp_path), made("answer", "STEP=release", "REPLY=approved").code) == (["build"], 0)
     made("resume", f"AGENT={AGENT}")
     assert lines(tmp_path) == ["build", "release"]
     made("resume", f"AGENT={AGENT}", "HUMAN=1")
@@ -169,8 +154,7 @@ def test_a_gate_of_a_workflow_is_named_by_its_step_in_make_and_one_call_opens_on
 def test_a_gate_of_a_specification_is_named_by_its_step_in_make(tmp_path: Path) -> None:
     made = makefile(tmp_path, "s.stepspec.json", json.dumps(specification({"id": "a", "human_gate": "required"})))
     assert made().code != 0
-    assert made("approve", "GATE=a").code == 0
-    assert made("resume").code == 0
+    assert (made("approve", "GATE=a").code, made("resume").code) == (0, 0)
     assert lines(tmp_path) == ["a"]
 
 
@@ -191,11 +175,8 @@ def test_one_call_of_make_opens_one_gate_of_a_specification_unless_the_value_is_
     made = makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
     assert made(*words).code != 0
     assert lines(tmp_path) == done[:1]
-    assert (made("resume", again).code == 0) == bool(done)
-    assert lines(tmp_path) == done
+    assert (made("resume", again).code == 0, lines(tmp_path)) == (bool(done), done)
 
-
-# --- Examples ---------------------------------------------------------------------------------------------------------
 
 EXAMPLES = sorted((ROOT / "examples" / "workflows").glob("*.workflow.yaml"))
 

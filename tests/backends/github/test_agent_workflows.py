@@ -1,7 +1,5 @@
 """Workflows of agents on GitHub: a loop with a parallel review, a gate, reports, the limit, agents that lie."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -91,8 +89,7 @@ def usual(folder: Path, done: EngineRun) -> None:
     assert "Task:\nAdd $(touch x) ${{ x }}\n" in first
     assert "why this step runs again" not in first
     assert "why this step runs again:\n\nNo.\nREJECTED\n\nFine: APPROVED\n\nDo what" in again
-    last = done.jobs["part_2"]
-    (summary,) = [step.summary for step in last.steps if "Reports" in step.summary]
+    (summary,) = [step.summary for step in done.jobs["part_2"].steps if "Reports" in step.summary]
     names = "`implement.md`, `own.md`, `plan.md`, `review.md`, `review_0.md`,"
     assert f"Reports, in the directory `reports` of the artifact: {names}" in summary
 
@@ -123,8 +120,7 @@ def looped() -> Program:
 @pytest.mark.soak
 def test_in_a_loop_a_gate_waits_and_reports_go_on_with_the_run(tmp_path: Path) -> None:
     workflow = compiled(looped())
-    first = run(tmp_path, workflow, ANSWERS)
-    assert ended(first) == "WAITING finalize/human"
+    assert ended(run(tmp_path, workflow, ANSWERS)) == "WAITING finalize/human"
     again = {"resume": "1", "answers": "finalize/human rejected"}
     assert ended(run(tmp_path, workflow, number=2, inputs=again)) == "WAITING finalize/human"
     rounds = "# Done.\n\n# Done again.\n\n# Done again.\n"
@@ -148,8 +144,7 @@ def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_pa
     """W9: what it quotes of a report is no verdict, and what it prints is no command to the runner or the terminal."""
     answers = {**ANSWERS, "review_0": [LIES, "APPROVED"], "plan": [f"{LIES}PLAN_READY\n::endgroup::"]}
     done = run(tmp_path, compiled(program()), answers, environments=APPROVED)
-    assert ended(done) == "COMPLETE"
-    assert len(prompts(tmp_path, "implement")) == 2
+    assert (ended(done), len(prompts(tmp_path, "implement"))) == ("COMPLETE", 2)
     assert not any("pwned" in message for job in done.jobs.values() for _, _, message in job.annotations)
     assert "\x1b" not in done.log
     assert "\u202e" not in done.log
@@ -173,8 +168,7 @@ def test_a_calling_job_may_take_six_hours_and_a_shorter_one_than_its_steps_is_wa
         return [message.partition(" together")[0] for message in messages]
 
     jobs = parsed(compiled(straight()))["jobs"].values()
-    assert {job["timeout-minutes"] for job in jobs} == {360, 5}
-    assert found() == []
+    assert ({job["timeout-minutes"] for job in jobs}, found()) == ({360, 5}, [])
     limits = [sum(step.get("timeout-minutes", 0) for step in job["steps"]) for job in jobs]
     assert found(**{"timeout-minutes": max(limits)}) == []
     assert len(found(**{"timeout-minutes": max(limits) - 1})) == 1
@@ -202,8 +196,7 @@ def test_a_workflow_with_gates_says_what_it_needs_and_stops_first() -> None:
 
 def test_a_matrix_has_the_folder_and_its_reports_are_joined(tmp_path: Path) -> None:
     workflow = compiled(straight(), parallel="matrix")
-    answers = {**ANSWERS, "review_0": ["Yes: APPROVED"]}
-    done = run(tmp_path, workflow, answers, environments=APPROVED)
+    done = run(tmp_path, workflow, {**ANSWERS, "review_0": ["Yes: APPROVED"]}, environments=APPROVED)
     assert ended(done) == "COMPLETE", done.log
     wanted = {**REPORTS, "implement.md": "# Done.\n", "review_0.md": "# Yes: APPROVED\n"}
     wanted |= {"review.md": "# Yes: APPROVED\n\nFine: APPROVED\n", "review_1.md": "# Fine: APPROVED\n"}

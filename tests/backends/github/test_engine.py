@@ -1,7 +1,5 @@
 """The second engine does what GitHub does: small workflows written by hand, whose outcome is known."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -14,9 +12,6 @@ from tests.support import node
 from tests.support.actions_engine import RejectedError
 
 pytestmark = pytest.mark.tool
-
-# --- Steps ------------------------------------------------------------------------------------------------------------
-
 
 OUTCOMES = {
     "a failure skips what follows unless the condition says otherwise": (
@@ -162,8 +157,7 @@ def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: E
 """,
         secrets={"NAME": "p4ss"},
     )
-    assert run.summary == "about ***\n"
-    assert json.loads(run.jobs["b"].log) == {"kept": "this"}
+    assert (run.summary, json.loads(run.jobs["b"].log)) == ("about ***\n", {"kept": "this"})
 
 
 def test_expressions_in_texts_of_several_lines_leave_the_text_as_it_is(walk: Engine) -> None:
@@ -184,9 +178,6 @@ def test_expressions_in_texts_of_several_lines_leave_the_text_as_it_is(walk: Eng
     assert run.log == "it's a 'b'|x ${{ y }} {0}\n 'z' ''\n|"
 
 
-# --- Where it runs ----------------------------------------------------------------------------------------------------
-
-
 def test_it_says_what_is_missing_or_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr(engine, "_server_of", engine._server_of.__wrapped__)
@@ -205,9 +196,6 @@ def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
     installed = [package for path, package in packages.items() if path]
     assert all(package["integrity"] for package in installed)
     assert not any("resolved" in package for package in installed)
-
-
-# --- What it does not know --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

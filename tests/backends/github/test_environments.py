@@ -1,7 +1,5 @@
 """Environments, secrets and variables of steps: of native ones, those that call the program (E3), and in a loop."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,8 +59,7 @@ def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(tmp_pa
 
 
 def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) -> None:
-    text = text_of(tmp_path, THREE, {"steps": {"1": {"secrets": ["B"]}, **PRODUCTION}})
-    parts = parsed(text)["jobs"].items()
+    parts = parsed(text_of(tmp_path, THREE, {"steps": {"1": {"secrets": ["B"]}, **PRODUCTION}}))["jobs"].items()
     own = {name: [step for step in job["steps"] if step["name"] != "Close the run"] for name, job in parts}
     jobs = {name: yaml.safe_dump(steps) for name, steps in own.items()}
     found = {name: set(re.findall(r"secrets\.(\w+)", job)) for name, job in jobs.items()}
@@ -141,8 +138,6 @@ def test_the_environment_that_approves_has_no_other_job(
     assert [item.code for item in found if "for decisions" in item.message] == ["RD013"] * is_refused
 
 
-# --- Steps that call the program --------------------------------------------------------------------------------------
-
 VALUES = {"A": "secret-a", "B": "secret-b", "C": "secret-c"}
 
 
@@ -193,8 +188,7 @@ def test_a_run_that_waited_goes_on_behind_an_environment(tmp_path: Path) -> None
     for number, inputs in enumerate([{}, {"answers": "1 yes", "resume": "1"}, {"answers": "3 so", "resume": "2"}], 1):
         asked = {"production": ["approved"]} if number == 2 else {}
         ends.append(ended(run(tmp_path, workflow, {}, number, inputs=inputs, environments=asked)))
-    assert ends == ["WAITING 1", "WAITING 3", "COMPLETE"]
-    assert shown(tmp_path) == ["2  ", "4  "]
+    assert (ends, shown(tmp_path)) == (["WAITING 1", "WAITING 3", "COMPLETE"], ["2  ", "4  "])
 
 
 def branching() -> Program:
@@ -255,8 +249,6 @@ def test_what_a_step_cannot_have_is_refused(code: str, made: Program, steps: dic
     (found,) = GithubBackend().emit(made, {"agent": AGENT, "steps": steps}).diagnostics
     assert (found.code, fragment in found.message) == (code, True), found.message
 
-
-# --- Variables in a loop ----------------------------------------------------------------------------------------------
 
 STRAIGHT = command("1", "FIRST", "PASS: CONTINUE", "FAIL: CONTINUE") + command("2", "SECOND")
 LOOPED = STRAIGHT + "\n- PASS: CONTINUE\n- FAIL: GOTO 1\n"

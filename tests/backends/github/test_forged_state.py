@@ -1,7 +1,5 @@
 """Nothing of a saved state is run or believed, even if somebody has written all of it, with its checksums."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile
@@ -44,8 +42,7 @@ def waiting(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that waits a second time."""
     run = Run(tmp_path_factory.mktemp("waiting"), DOCUMENT)
     run()
-    assert ending(run(resume="1", answers="yes")) == "WAITING 3"
-    assert run.done() == DONE
+    assert (ending(run(resume="1", answers="yes")), run.done()) == ("WAITING 3", DONE)
     return run
 
 

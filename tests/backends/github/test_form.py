@@ -1,7 +1,5 @@
 """The form of a workflow, and the golden workflows: no tool finds anything, and each runs to its end."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path
@@ -155,8 +153,6 @@ def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_p
     ]  # fmt: skip
     assert "\n".join(lines) in text
 
-
-# --- The golden workflows ---------------------------------------------------------------------------------------------
 
 WORKFLOWS = listed(".yml")
 

@@ -1,7 +1,5 @@
 """Gates: approvals of a protected environment. Nothing in a run, or in another run, can forge one."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence
@@ -71,8 +69,7 @@ def test_a_rejection_fails_and_a_further_attempt_is_refused(tmp_path: Path) -> N
         ("part_2", "An earlier attempt continued from here, and this would repeat it"),
         ("all", "Completed steps would run again. Instead, start a new run"),
     ):
-        again = decided(tmp_path, workflow, "approved", rerun=jobs)
-        assert reason in again.log
+        assert reason in decided(tmp_path, workflow, "approved", rerun=jobs).log
         assert done(tmp_path) == ["build", "withdraw built"]
 
 
@@ -146,8 +143,6 @@ def test_only_reviews_of_the_environment_count(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(HaltError, match=NOT_REVIEWED):
         next_decision(left, "approval")
 
-
-# --- Approvals of another run or gate ---------------------------------------------------------------------------------
 
 ATTACK = f"""\
 import json, os, sys

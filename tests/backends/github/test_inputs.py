@@ -1,7 +1,5 @@
 """Inputs: checked in one step, then variables of all others; the option `bind` takes them from events (E1)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -173,8 +171,6 @@ def test_inputs_are_read_by_bash_reviewed_by_people_and_given_by_callers(clean: 
     clean(called)
 
 
-# --- The option `bind` ------------------------------------------------------------------------------------------------
-
 HOSTILE_BODY = "$(touch $FOLDER/owned) `x` ${{ github.token }}\r\n::set-env name=A::b\nEOF\nrdc\n' \" {{project}}"
 SHOWS = 'printf "%s" "$issue/$project" > "$FOLDER/shown"'
 INPUTS = (Input("issue", type="text"), Input("project", default="none"))
@@ -225,8 +221,7 @@ def test_a_command_says_the_value_before_the_run_begins(tmp_path: Path, clean: C
     options = {**AGENT, "on": ["push", "workflow_dispatch"], "bind": {"issue": {"run": command}}, "secrets": ["KEY"]}
     workflow = compiled(NATIVE, {**options, "checkout": True})
     clean(workflow)
-    found = parsed(workflow)["jobs"]["runbook"]["steps"]
-    assert found[0]["with"]["fetch-depth"] == 0
+    assert parsed(workflow)["jobs"]["runbook"]["steps"][0]["with"]["fetch-depth"] == 0
     done = run(tmp_path, workflow, event="push", secrets={"KEY": "sesame"})
     assert (done.conclusion, bound(tmp_path)) == ("success", "a$(touch owned)\n::error::b/none"), done.log
     assert "sesame" not in (tmp_path / "environment").read_text()

@@ -1,7 +1,5 @@
 """The option `notify-issue`: an issue for a run that waits, which the run that continues it closes."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -79,8 +77,7 @@ def test_runs_with_several_jobs_open_an_issue_too(tmp_path: Path) -> None:
     assert len(parsed(run.text)["jobs"]) > 2
     assert ending(run()).startswith("WAITING 3")
     assert [one["title"] for one in issues(run)] == ["A waits at 3. Does it work?"]
-    assert run(resume="1", answers="yes").exit_code == 0
-    assert issues(run) == []
+    assert (run(resume="1", answers="yes").exit_code, issues(run)) == (0, [])
 
 
 def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The script of a step that calls a program runs just the bytes that it checked, and what is beside them (T-31)."""
 
-from __future__ import annotations
-
 import ast
 import os
 import signal
@@ -122,9 +120,6 @@ def test_the_program_gets_the_signal_of_a_canceled_run(place: Path) -> None:
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=20)[0] == "over\n"
-
-
-# --- The texts beside programs ----------------------------------------------------------------------------------------
 
 
 def defined(text: str) -> Sequence[tuple[str, str]]:

@@ -1,7 +1,5 @@
 """Playbooks as workflows: what a reviewer reads, how they run, what they leave and publish, what must not get out."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -204,8 +202,7 @@ def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -
     assert '"2/else Work on it"' in done.summary, "the picture has all that it might have done"
     saved = left(tmp_path, "rdc-transcript")
     assert (saved / "answers" / "2a.1").read_text() == "Severe."
-    prompt = (saved / "prompts" / "3.1").read_text()
-    assert "## Output of step 2a: Analyze the bug\n\nSevere.\n" in prompt
+    assert "## Output of step 2a: Analyze the bug\n\nSevere.\n" in (saved / "prompts" / "3.1").read_text()
     rows = [json.loads(line[9:]) for line in (saved / "journal").read_text().splitlines()]
     assert [row["node"] for row in rows if row["kind"] == "done"] == ["1", "2a", "3"]
     assert (left(tmp_path, "triage.json") / "triage.json").read_text() == '{"labels": ["bug"]}'
@@ -223,8 +220,7 @@ def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> Non
 
 
 def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:
-    text = workflow(tmp_path, agent_retries=1, agent_calls=3, **BY_FILES)
-    spent = run(tmp_path, text, fails="2a")
+    spent = run(tmp_path, workflow(tmp_path, agent_retries=1, agent_calls=3, **BY_FILES), fails="2a")
     assert "2a: exit code 1; trying again in 2.0 s" in spent.log
     assert "| 2a Analyze the bug | PASS |" in spent.summary
     assert spent.conclusion == "failure"
@@ -397,5 +393,4 @@ def test_nothing_is_published_of_a_run_that_has_stopped(tmp_path: Path) -> None:
     text = workflow(tmp_path, publish="comment", **BY_FILES, **ON_ISSUES)
     payload = {"issue": {"number": 7, "body": "It breaks."}}
     done = run(tmp_path, text, fails="1", event="issues", payload=payload, inputs={})
-    assert done.conclusion == "failure"
-    assert done.jobs["publish_comment"].result == "skipped"
+    assert (done.conclusion, done.jobs["publish_comment"].result) == ("failure", "skipped")

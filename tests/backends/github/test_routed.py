@@ -1,7 +1,5 @@
 """Workflows of programs with texts, values, agents, tools, parallel steps and gates, run by the second engine."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -26,9 +24,6 @@ pytestmark = pytest.mark.tool
 def conditions(workflow: str) -> dict[str, str]:
     jobs = parsed(workflow)["jobs"].values()
     return {step["name"]: step["if"] for job in jobs for step in job["steps"] if "if" in step}
-
-
-# --- What a reviewer reads -------------------------------------------------------------------------------------------
 
 
 def test_no_tool_finds_anything(clean: Clean) -> None:
@@ -67,8 +62,7 @@ def test_steps_get_the_secrets_of_what_they_call() -> None:
     options = {"agent": {"run": AGENT, "secrets": ["KEY"]}, "tools": {"tracker": {"run": AGENT}}}
     jobs = parsed(compiled(triage(), {**options, "secrets": ["KEY", "DEPLOY"]}))["jobs"]
     found = {step["name"][:2]: set(step.get("env", ())) & {"KEY", "DEPLOY"} for step in jobs["part_1"]["steps"]}
-    assert found["1."] == {"KEY"}
-    assert found["2a"] == {"KEY", "DEPLOY"}
+    assert (found["1."], found["2a"]) == ({"KEY"}, {"KEY", "DEPLOY"})
     assert found["2b"] == set()
     assert not any({"KEY", "DEPLOY"} & set(step.get("env", ())) for step in jobs["approve_s4"]["steps"])
 
@@ -105,9 +99,6 @@ def test_an_answer_and_a_value_that_decide_together_need_the_program() -> None:
     asks = node("a", Ask("yes_no", text("Ready?")), to("b", "pass", SlotTest("x", "==", "1")), to(STOP))
     made = program(asks, node("b", sh("true"), to(COMPLETE, "pass"), to(STOP, "fail")), slots={"x": "1"})
     assert "CALL: step a" in compiled(made)
-
-
-# --- Paths -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_with_everything(tmp_path: Path) -> None:
@@ -154,8 +145,6 @@ def test_entries_of_a_parallel_step_run_at_the_same_time(tmp_path: Path) -> None
     assert ended(run(tmp_path, compiled(both, {"agent": meet}), {})) == "COMPLETE"
     assert (tmp_path / "x").read_text() == "0\n\n1"
 
-
-# --- Inputs ----------------------------------------------------------------------------------------------------------
 
 INPUTS = (
     Input("one_line", "string", default="x"),
@@ -218,9 +207,6 @@ def test_the_form_makes_no_choice_that_need_not_be_made_and_whoever_continues_a_
     assert "required" not in declared["y"]
 
 
-# --- Names -----------------------------------------------------------------------------------------------------------
-
-
 def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:
     entries = (Agent("", text("zero")), Agent("", text("one")))
     made = program(
@@ -248,9 +234,6 @@ def test_no_two_steps_have_the_same_id() -> None:
     for job in parsed(compiled(made, OPTIONS))["jobs"].values():
         found = [step["id"].lower() for step in job["steps"] if "id" in step]
         assert len(found) == len(set(found))
-
-
-# --- What cannot be --------------------------------------------------------------------------------------------------
 
 
 def looped(task: Any) -> Program:

@@ -1,7 +1,5 @@
 """Questions of workflows that call the program, and texts of people and agents, which stay text."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -133,9 +131,6 @@ def test_no_agent_answers_for_a_person_in_a_loop_that_has_both(tmp_path: Path) -
     assert [step for step, *_ in log(tmp_path)] == ["1"]
 
 
-# --- Texts of people and agents ---------------------------------------------------------------------------------------
-
-
 def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:
     everything = "\n".join(HOSTILE) + "\0" + "x" * 100
     made = program(
@@ -185,8 +180,7 @@ def test_a_megabyte_is_an_answer_and_more_is_none(tmp_path: Path) -> None:
 
 def test_agents_get_nothing_that_the_runner_believes(tmp_path: Path) -> None:
     made = program(node("1", Agent("type", text("One")), to(COMPLETE)), node("2", Gate("p"), to(COMPLETE)))
-    done = run(tmp_path, compiled(made, {**OPTIONS, "env": {"OWN": "1"}}), {})
-    assert ended(done) == "COMPLETE"
+    assert ended(run(tmp_path, compiled(made, {**OPTIONS, "env": {"OWN": "1"}}), {})) == "COMPLETE"
     (_, _, env) = log(tmp_path)[0]
     assert {name: env[name] for name in env if name.startswith("RDC_")} == {
         "RDC_STEP": "1", "RDC_TITLE": "Step 1", "RDC_RUN_ID": "1", "RDC_ATTEMPT": "1", "RDC_AGENT_TYPE": "type",
@@ -249,9 +243,6 @@ def test_no_command_lets_a_run_through_a_gate_by_its_journal(tmp_path: Path) -> 
 
 def _doing(each: Node, command: str) -> Node:
     return replace(each, task=sh(command)) if each.id == "1" else each
-
-
-# --- Artifacts --------------------------------------------------------------------------------------------------------
 
 
 def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_path: Path, clean: Clean) -> None:

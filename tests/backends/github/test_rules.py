@@ -1,7 +1,5 @@
 """Rules in workflows: the proof is enough there, except where only a person may answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from backends.github import GithubBackend

@@ -1,7 +1,5 @@
 """Secrets that a document needs: looked for in the first step, given to the steps they are named for (I26, E10)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Workflows of specifications: checked by linters, run by the second engine, attacked by their executors."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -157,8 +155,7 @@ def test_each_step_is_a_native_one_with_its_comment_and_its_time(tmp_path: Path)
 
 def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
     program = compiled(tmp_path, "[{id: a, description: b}]")
-    found = load("github").emit(program, {})
-    assert [one.code for one in found.diagnostics] == ["RD532"]
+    assert [one.code for one in load("github").emit(program, {}).diagnostics] == ["RD532"]
     assert load("github").emit(program, {"executor": "./do.sh"}).text
 
 
@@ -227,8 +224,7 @@ def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) ->
 @pytest.mark.soak
 def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
     place = Place(tmp_path, FAILS)
-    done = place.run(output_folder="@/etc/$(touch hacked)'\"`${{ github.token }}")
-    assert done.exit_code != 0
+    assert place.run(output_folder="@/etc/$(touch hacked)'\"`${{ github.token }}").exit_code != 0
     assert not list(tmp_path.rglob("hacked"))
     spec = place.records("manifest")["step_specs"][0]
     assert spec["outputs"] == ["@/etc/$(touch hacked)'\"`${{ github.token }}/log.md"]
@@ -237,8 +233,7 @@ def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
 def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
     document = FAILS.replace("step_specs:", '  tools: {tell: {command: \'echo "\\"$KEY\\""\'}}\nstep_specs:')
     document = document.replace("{id: first,", "{id: first, tools: [{name: tell, required: true}],")
-    options = {"secrets": ["KEY"]}
-    place = Place(tmp_path, document, **options)
+    place = Place(tmp_path, document, secrets=["KEY"])
     program = place.folder / ".github" / "rdc" / "notes.py"
     env = {"PATH": os.environ["PATH"], "KEY": "a-very-secret-value", "RDC_SECRETS": "KEY", "GITHUB_RUN_ID": "2"}
     words = [sys.executable, str(program), "run", "--input", "output_folder=out"]
@@ -248,8 +243,6 @@ def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
     assert json.loads(found.read_text(encoding="utf-8"))[0]["result"] == "***"
     assert not [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file() and b"a-very" in path.read_bytes()]
 
-
-# --- An executor that attacks a gate ----------------------------------------------------------------------------------
 
 GATED = r"""
 workflow: {module: notes, workflow: publish, phase: Release}
@@ -329,8 +322,6 @@ def test_no_program_of_an_executor_gets_a_run_past_a_gate(attack: str, tmp_path:
     assert done.jobs["part_2"].result != "success"
     assert done.conclusion != "success"
 
-
-# --- What executors may tell the runner, and what they get ------------------------------------------------------------
 
 FILES = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 ATTACKING = """

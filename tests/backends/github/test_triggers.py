@@ -1,7 +1,5 @@
 """Events, schedules and permissions that GitHub refuses. actionlint knows GitHub's rules: both must agree."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

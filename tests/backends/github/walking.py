@@ -1,7 +1,5 @@
 """Small workflows written by hand, and how tests run and store workflows."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from collections.abc import Callable, Mapping

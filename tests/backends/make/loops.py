@@ -1,7 +1,5 @@
 """Makefiles that run by themselves: how their loop ended, terminals for make, and processes that it has begun."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

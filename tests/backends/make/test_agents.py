@@ -1,7 +1,5 @@
 """Makefiles of playbooks and workflows: agents and tools by make's names, artifacts, answers of people, breakpoints."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

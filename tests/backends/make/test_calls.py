@@ -1,7 +1,5 @@
 """Makefiles that call the program: which program, with what, and what make is not allowed to do on the way."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -71,14 +69,11 @@ def test_make_does_the_whole_and_each_step_when_it_is_due(made: Made) -> None:
     words_of = [sys.executable, "rdc/main.py", "status"]
     of_the_program = warm.run(words_of, cwd=made.folder, env=environment({})).stdout
     assert (b"WAITING at 2" in of_the_program, b"make" in of_the_program) == (True, False)
-    assert made.end("step-1") == "rdc: step 1 is completed"
-    assert made.end("step-3") == "rdc: WAITING 2"
+    assert (made.end("step-1"), made.end("step-3")) == ("rdc: step 1 is completed", "rdc: WAITING 2")
     assert made.make("answer", "STEP=2", "REPLY=yes").returncode == 0
-    assert made.end("step-2") == "rdc: step 2 is completed"
-    assert made.end("step-3") == "rdc: WAITING 3"
+    assert (made.end("step-2"), made.end("step-3")) == ("rdc: step 2 is completed", "rdc: WAITING 3")
     assert made.end("approve", "GATE=3") == "rdc: to continue: make resume"
-    assert made.end("resume") == "rdc: COMPLETE <rain>"
-    assert shown_lines(made) == ["rain"]
+    assert (made.end("resume"), shown_lines(made)) == ("rdc: COMPLETE <rain>", ["rain"])
 
 
 def test_only_editions_with_reports_have_a_target_for_them(made: Made, tmp_path: Path) -> None:
@@ -90,8 +85,7 @@ def test_only_editions_with_reports_have_a_target_for_them(made: Made, tmp_path:
 
 def test_the_program_is_the_one_of_the_python_target(made: Made, tmp_path: Path) -> None:
     emission = PythonBackend().emit(shown(), {"runtime": "shared", "caller": "make"})
-    assert made.read("rdc/main.py").decode() == emission.text
-    assert len(emission.companions) == 2
+    assert (made.read("rdc/main.py").decode(), len(emission.companions)) == (emission.text, 2)
     for each in emission.companions:
         assert made.read(f"rdc/{each.path}").decode() == each.text
     names = {each.path for each in emission.companions}
@@ -181,8 +175,7 @@ def test_what_make_is_given_is_text(tmp_path: Path) -> None:
     made = Made(tmp_path, program(step, asks, message=words(ref("reply")), slots=slots(*names, "reply"), inputs=inputs))
     given = [f"topic{number}={value}" for number, value in enumerate(HOSTILE)]
     others = [f"other{number}={value}" for number, value in enumerate(HOSTILE)]
-    assert made.end(*given, *others) == "rdc: WAITING 2"
-    assert shown_lines(made) == [*HOSTILE]
+    assert (made.end(*given, *others), shown_lines(made)) == ("rdc: WAITING 2", [*HOSTILE])
     assert {*others} <= {*made.read("environment").decode().splitlines()}
     note = " ".join(HOSTILE)
     assert made.make("answer", f"STEP={note}", "REPLY=yes").returncode == 2
@@ -261,8 +254,7 @@ def test_a_reply_can_be_in_a_file(made: Made) -> None:
     made.make("topic=x")
     (made.folder / "reply").write_text("yes\r\n", encoding="utf-8")
     (made.folder / "empty").touch()
-    both = made.end("answer", "STEP=2", "REPLY=no", "FILE=reply")
-    assert both == "rdc: error: use FILE or REPLY, not both"
+    assert made.end("answer", "STEP=2", "REPLY=no", "FILE=reply") == "rdc: error: use FILE or REPLY, not both"
     missing = made.end("answer", "STEP=2", "FILE=empty")
     assert missing == "rdc: error: REPLY is missing; for help, run: make help"
     assert "No such file" in made.end("answer", "STEP=2", "FILE=none")
@@ -284,10 +276,8 @@ def test_no_input_can_have_the_name_of_an_option(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("flags", [["-k", "-s", "-r"], ["-B", "-j4", "--warn-undefined-variables"]])
 def test_whatever_make_is_told_a_call_is_one_call(made: Made, flags: list[str]) -> None:
-    done = made.make(*flags, "topic=x", "HUMAN=1", "EVENTS=events")
-    assert b"WAITING 2" in done.stdout
-    assert shown_lines(made) == ["x"]
-    assert made.read("events").count(b"run_started") == 1
+    assert b"WAITING 2" in made.make(*flags, "topic=x", "HUMAN=1", "EVENTS=events").stdout
+    assert (shown_lines(made), made.read("events").count(b"run_started")) == (["x"], 1)
 
 
 @pytest.mark.parametrize("flag", ["-i", "-t"])
@@ -317,8 +307,7 @@ def test_several_goals_open_one_gate(tmp_path: Path) -> None:
 def test_variables_of_the_makefile_cannot_be_given(made: Made) -> None:
     given = ["RDC_PROGRAM=/dev/null", "RDC_SHA256=x", "CALL=@touch x", "RDC_SCRIPT=touch x", "RDC_CHECKED=touch x",
              "RDC_GIVEN='", "RDC_MAKE='", "RDC_QUOTED=$(1)", "RDC_NAMES=", "MAKEOVERRIDES=x"]  # fmt: skip
-    assert made.end("topic=x", *given) == "rdc: WAITING 2"
-    assert shown_lines(made) == ["x"]
+    assert (made.end("topic=x", *given), shown_lines(made)) == ("rdc: WAITING 2", ["x"])
     assert not (made.folder / "x").exists()
 
 
@@ -365,8 +354,7 @@ def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
     ]
     made = Made(tmp_path, program(*steps), operator="full")
     targets = re.findall(r"^(step[^: ]*): ;", made.read("Makefile").decode(), re.MULTILINE)
-    assert len(set(targets)) == len(ODD)
-    assert made.make("open").returncode == 0
+    assert (len(set(targets)), made.make("open").returncode) == (len(ODD), 0)
     for number, target in enumerate(targets):
         assert made.make(target).returncode == 0, target
         assert made.read("log").split()[-1] == str(number).encode()
@@ -445,6 +433,5 @@ def test_shellcheck_finds_nothing_in_what_is_sh(made: Made, tmp_path: Path) -> N
 
 def test_it_is_called_by_shells_of_all_kinds(kind: str, made: Made) -> None:
     value = "it's $(touch x) \\ 100 %"
-    assert made.end(f"SHELL={kind}", f"topic={value}") == "rdc: WAITING 2"
-    assert shown_lines(made) == [value]
+    assert (made.end(f"SHELL={kind}", f"topic={value}"), shown_lines(made)) == ("rdc: WAITING 2", [value])
     assert not (made.folder / "x").exists()

@@ -1,7 +1,5 @@
 """What a Makefile that runs by itself makes of make's flags and variables, of other Makefiles, and of a changed one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path
@@ -24,9 +22,6 @@ VALUES = ["$(shell touch canary)", "${shell touch canary}$", "'; touch canary; '
 VALUES += ["$(error x)"]
 
 
-# --- Flags ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "flags",
     [
@@ -45,8 +40,7 @@ def test_flags_that_change_nothing(flags: list[str], tmp_path: Path) -> None:
 
 def test_no_flag_makes_it_go_on_after_a_stop(tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN.replace("echo build", "exit 1; echo build"))
-    assert ending(place.make("-k", "-j4", "-B")) == (1, "rdc: STOP")
-    assert place.lines("log") == []
+    assert (ending(place.make("-k", "-j4", "-B")), place.lines("log")) == ((1, "rdc: STOP"), [])
 
 
 def test_flags_that_hide_what_fails_are_refused(flow: Place) -> None:
@@ -92,9 +86,6 @@ def test_a_folder_and_a_file_are_named_to_make(tmp_path: Path) -> None:
         )  # fmt: skip
         assert [line for line in done.stdout.splitlines() if line.startswith("rdc: ")][-1] == end, done
     assert place.lines("log")[0] == "build"
-
-
-# --- Variables --------------------------------------------------------------------------------------------------------
 
 
 def test_make_expands_nothing_that_it_is_given(flow: Place) -> None:
@@ -162,8 +153,7 @@ def test_a_step_runs_another_makefile_of_this_kind(tmp_path: Path) -> None:
     place = Place(outer, SEES.replace('env -0 > "env.{N}.$RDC_ATTEMPT"; [ "$RDC_ATTEMPT" = 2 ]', calls))
     done = place.make()
     assert ending(done) == (0, "rdc: COMPLETE"), done
-    assert place.lines("log").count("passed") == 2
-    assert seen(inner / "env.1.1")["RDC_STEP_INSTANCE"] == "1"
+    assert (place.lines("log").count("passed"), seen(inner / "env.1.1")["RDC_STEP_INSTANCE"]) == (2, "1")
     assert len(within.lines("env.2.2")) == 1
     assert not (inner / RUN).exists()
 
@@ -200,8 +190,7 @@ def test_a_makefile_that_a_step_replaces_is_an_error_and_no_failure(other: str, 
     assert place.lines("log") == []
     assert not (tmp_path / "canary").exists()
     place.write(REPLACES, {})
-    assert code(place.make("resume")) == 75
-    assert ending(place.make("resume", "ASSUME=pass"))[0] == 0
+    assert (code(place.make("resume")), ending(place.make("resume", "ASSUME=pass"))[0]) == (75, 0)
 
 
 def test_a_command_that_kills_its_make_is_an_error_and_no_failure(tmp_path: Path) -> None:
@@ -215,8 +204,7 @@ def test_a_command_that_kills_its_make_is_an_error_and_no_failure(tmp_path: Path
 def test_another_makefile_can_include_one_or_call_it_by_its_file(tmp_path: Path) -> None:
     place = Place(tmp_path, RETRY)
     (tmp_path / "Makefile").rename(tmp_path / "deploy.mk")
-    project = "all: ; @echo all $(X) >> log\ninclude deploy.mk\n"
-    (tmp_path / "Makefile").write_text(project, encoding="utf-8")
+    (tmp_path / "Makefile").write_text("all: ; @echo all $(X) >> log\ninclude deploy.mk\n", encoding="utf-8")
     assert ending(place.make("run")) == (0, "rdc: COMPLETE Out it goes")
     for words in (["all", "X=1"], ["step-2"], ["status"], ["help"], ["-n", "run"]):
         assert place.make(*words).returncode == 0

@@ -1,7 +1,5 @@
 """The loop of Makefiles that run their steps: its size, its text, and whose state it takes."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import partial
@@ -52,8 +50,7 @@ def test_the_loop_is_short_and_make_changes_nothing_in_it() -> None:
 
 
 def test_the_target_has_few_lines() -> None:
-    folder = ROOT / "backends/make"
-    files = [path for path in folder.rglob("*") if path.suffix in {".py", ".sh", ".jinja"}]
+    files = [path for path in (ROOT / "backends/make").rglob("*") if path.suffix in {".py", ".sh", ".jinja"}]
     # Ten lines are for what headers say of the answers that end a run, and of checks that are skipped.
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 1900
 

@@ -1,7 +1,5 @@
 """What an operator drives a Makefile's run with: who and why, moves, prompted runs, notices, several runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -31,9 +29,6 @@ EVIL += ['"; touch canary; "', "a & b \\ | 1 end 1 pass 0 0 | %s é", "-n", "=41
 def flow(tmp_path: Path) -> Place:
     """A Makefile with commands and questions, and all that operators ask for."""
     return Place(tmp_path, FLOW, operator="full")
-
-
-# --- Who and why, and moves -------------------------------------------------------------------------------------------
 
 
 def test_a_basic_makefile_needs_no_program_and_a_full_one_calls_it(tmp_path: Path) -> None:
@@ -71,8 +66,7 @@ def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Pl
     assert "no run has started here" in last_line(flow.make("goto", "STEP=1"))
     flow.make()
     hints = re.findall(r"^rdc: to (?:resume|archive) it: +(make .*)$", flow.make().stdout, re.MULTILINE)
-    assert hints == ["make resume", "make reset"]
-    assert flow.make("reset").returncode == 0
+    assert (hints, flow.make("reset").returncode) == (["make resume", "make reset"], 0)
     assert last_line(flow.make()) == "rdc: WAITING 2 Look at it"
     assert "STEP is missing" in last_line(flow.make("goto"))
     before = (flow.state / "journal").read_bytes()
@@ -191,16 +185,14 @@ def test_a_terminal_asks_and_takes_answers(flow: Place) -> None:
     terminal = Terminal(flow)
     terminal.answer("yes\n", after="2 Look at it: [yes/no] ")
     terminal.answer("pass\n", after="[pass/fail] ")
-    assert terminal.end() == "rdc: COMPLETE Out it goes"
-    assert flow.lines("log")[0] == "build"
+    assert (terminal.end(), flow.lines("log")[0]) == ("rdc: COMPLETE Out it goes", "build")
 
 
 @pytest.mark.share(1)
 def test_items_of_a_checklist_are_confirmed_by_make(tmp_path: Path) -> None:
     document = "# A\n\n## 1. Ready\n\n- [ ] $(shell touch canary)\n- [ ] two $$HOME #\n\n## 2. Go\n\n```sh\ntrue\n```\n"
     place = Place(tmp_path, document)
-    shown = last_line(place.make())
-    assert shown == "rdc: WAITING 1 Ready"
+    assert last_line(place.make()) == "rdc: WAITING 1 Ready"
     refused = place.make("answer", "STEP=1", "REPLY=pass")
     assert refused.returncode
     assert "make answer STEP=1 REPLY=done ITEM=1" in refused.stdout + refused.stderr

@@ -1,7 +1,5 @@
 """Makefiles of the form `plain`: a rule and a stamp file for each step, and no driver."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -55,8 +53,7 @@ def test_make_runs_all_steps_once(line: Place) -> None:
     assert line.lines("log") == ["build", "ship 3 1", "ship 3 2", "ship 3 3"]
     assert sorted(path.name for path in line.state.iterdir()) == [".gitignore", "build-it", "ship-it", "tell-them"]
     again = line.make()
-    assert (again.returncode, again.stdout) == (0, "Out it goes\n")
-    assert len(line.lines("log")) == 4
+    assert ((again.returncode, again.stdout), len(line.lines("log"))) == ((0, "Out it goes\n"), 4)
 
 
 def test_make_continues_where_it_stopped(line: Place) -> None:
@@ -67,8 +64,7 @@ def test_make_continues_where_it_stopped(line: Place) -> None:
     assert line.lines("log") == ["build"]
     (line.folder / "broken").unlink()
     (line.folder / "tells").touch()
-    assert line.make().returncode == 0
-    assert line.lines("log")[:4] == ["build", "build", "tell", "ship 3 1"]
+    assert (line.make().returncode, line.lines("log")[:4]) == (0, ["build", "build", "tell", "ship 3 1"])
 
 
 def test_an_interrupted_step_runs_again_and_a_finished_one_does_not(tmp_path: Path) -> None:
@@ -78,8 +74,7 @@ def test_an_interrupted_step_runs_again_and_a_finished_one_does_not(tmp_path: Pa
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=PATIENCE)
     (tmp_path / "quick").touch()
-    assert place.make().returncode == 0
-    assert place.lines("log") == ["build", "waited"]
+    assert (place.make().returncode, place.lines("log")) == (0, ["build", "waited"])
 
 
 def test_clean_starts_over_and_leaves_everything_else(line: Place) -> None:
@@ -96,8 +91,7 @@ def test_a_clock_that_goes_back_repeats_nothing(line: Place) -> None:
     for number, name in enumerate(("build-it", "tell-them", "ship-it")):
         os.utime(line.state / name, (2_000_000_000 - number, 2_000_000_000 - number))
     (line.folder / "log").unlink()
-    assert line.make().returncode == 0
-    assert line.lines("log") == []
+    assert (line.make().returncode, line.lines("log")) == (0, [])
 
 
 def test_a_dry_run_shows_the_commands_and_runs_nothing(line: Place) -> None:
@@ -124,8 +118,7 @@ def test_flags_of_make_do_not_pass_over_a_failure(line: Place) -> None:
 def test_make_expands_nothing_that_it_is_given(tmp_path: Path) -> None:
     place = Place(tmp_path, '## 1. Say\n\n```sh\nprintf %s "$OTHER" > shown\n```\n', form="plain")
     value = "$(shell touch canary) ${x} $$ #"
-    assert place.make(f"OTHER={value}").returncode == 0
-    assert place.lines("shown") == [value]
+    assert (place.make(f"OTHER={value}").returncode, place.lines("shown")) == (0, [value])
     assert not (tmp_path / "canary").exists()
 
 
@@ -133,8 +126,7 @@ def test_commands_have_their_own_shells(tmp_path: Path) -> None:
     shows = 'echo "$RDC_STEP ${BASH_VERSION:+bash}" >> log'
     steps = [command(f"{n}. Step", shows, shell=tag) for n, tag in enumerate(("bash", "sh", "bash"), 1)]
     place = Place(tmp_path, "".join(steps), form="plain")
-    assert place.make().returncode == 0
-    assert place.lines("log") == ["1 bash", "2 ", "3 bash"]
+    assert (place.make().returncode, place.lines("log")) == (0, ["1 bash", "2 ", "3 bash"])
 
 
 PRINTED = TEXTS.map(lambda text: re.sub("[^ -~\n\t]", "é", text)[:60_000])

@@ -1,7 +1,5 @@
 """Makefiles that ask: questions, gates, inputs at a terminal, and secrets (I26), which no file holds."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -98,8 +96,7 @@ def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
         (made.state / name).unlink()
     assert made.end() == "rdc: WAITING 1"
     made.make("answer", "STEP=1", "REPLY=yours")
-    assert made.end("resume") == "rdc: COMPLETE"
-    assert victim.read_text() == "mine"
+    assert (made.end("resume"), victim.read_text()) == ("rdc: COMPLETE", "mine")
     assert list(folder.iterdir()) == []
 
 
@@ -136,8 +133,7 @@ def test_make_warns_of_a_variable_that_is_nearly_an_input(tmp_path: Path) -> Non
     done = place.make(*(f"{name}=$(shell touch canary)" for name in meant))
     for name, right in meant.items():
         assert f"rdc: warning: {name} is not an input; did you mean {right}?\n" in done.stderr
-    assert done.stderr.count("warning") == len(meant)
-    assert place.lines("seen") == ["eu test "]
+    assert (done.stderr.count("warning"), place.lines("seen")) == (len(meant), ["eu test "])
     assert not (tmp_path / "canary").exists()
 
 
@@ -148,8 +144,6 @@ def test_make_does_not_warn_of_other_variables(tmp_path: Path) -> None:
         assert "warning" not in place.make(*given.split()).stderr
     assert "warning" not in place.make(REGOIN="us").stderr
 
-
-# --- Secrets (I26) ----------------------------------------------------------------------------------------------------
 
 SHOWS = (
     "---\nrdc: {inputs: {HOST: {default: db1}}}\n---\n# Deploy\n\n## 1. Look\n\n"

@@ -3,8 +3,6 @@
 What goes for all Makefiles that call a program is in `test_calls.py`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,4 @@
-"""Inputs of Makefiles: from make, a file or their defaults, and names that make would misunderstand."""
-
-from __future__ import annotations
+"""Inputs of Makefiles (I8): from make, a file or their defaults, and names that make would misunderstand."""
 
 import json
 from pathlib import Path
@@ -14,8 +12,6 @@ from tests.backends.make.loops import written
 from tests.support.backend_programs import Made, agent, always, gate, node, program, ref, shell, slots, words
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
-
-# --- Inputs (I8) ------------------------------------------------------------------------------------------------------
 
 INPUTS = (
     Input("text", type="text", required=False),

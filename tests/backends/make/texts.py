@@ -1,7 +1,5 @@
 """Texts that make or a shell might take for something to obey, and a program that takes them as commands."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a program looks like as a picture, whichever target writes it down."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -89,8 +87,7 @@ def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Pa
 
 def test_an_arrow_leads_where_it_ends_whatever_its_outcome(tmp_path: Path) -> None:
     text = "## 1. A\n- PASS: STOP\n- FAIL: CONTINUE\n## 2. B\n- PASS: GOTO 1\n- FAIL: COMPLETE\n"
-    seen = drawn(tmp_path, text)
-    assert {(arrow.source, arrow.target): arrow.leads for arrow in seen.arrows} == {
+    assert {(arrow.source, arrow.target): arrow.leads for arrow in drawn(tmp_path, text).arrows} == {
         ("1", "STOP"): "stop",
         ("1", "2"): "onward",
         ("2", "1"): "back",
@@ -198,11 +195,7 @@ def test_conditions_of_other_formats_are_said_in_words() -> None:
 
 def test_a_run_begins_behind_a_branch_that_chooses_nothing() -> None:
     seen = picture(program(node("1", Branch(), to("2")), node("2", End("stop"))))
-    assert seen.entry == "2"
-    assert nesting(seen) == ["STOP"]
-
-
-# --- What runbooks do not have --------------------------------------------------------------------------------------
+    assert (seen.entry, nesting(seen)) == ("2", ["STOP"])
 
 
 ENDS = (node("a", End("complete")), node("b", End("stop")))

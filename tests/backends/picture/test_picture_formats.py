@@ -1,7 +1,5 @@
 """Pictures of each format, and their legend: a sample of each shape, color and line in use, and of no other."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 
@@ -156,8 +154,7 @@ def test_branches_have_their_conditions_as_they_are_written() -> None:
 
 
 def test_boxes_name_what_an_author_named() -> None:
-    drawn = picture(playbook("changelog-entry"))
-    lines = {box.node.id: " ".join(box.lines) for box in drawn.boxes}
+    lines = {box.node.id: " ".join(box.lines) for box in picture(playbook("changelog-entry")).boxes}
     assert lines["1"] == "1 Find what users notice agent reads product, commits writes changes"
     assert "output 1" not in lines["2"]
     assert "reads metric, days, numbers" in " ".join(picture(playbook("metrics-report")).boxes[1].lines)
@@ -185,11 +182,7 @@ def test_one_more_step_changes_no_other(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_has_no_name_of_its_own_is_called_by_the_step_it_belongs_to(name: str, shown: tuple[str, str]) -> None:
-    assert split_name(name, "Title") == shown
-    assert split_name(name, "") == (name, "")
-
-
-# --- Specifications: without color, and where a run goes when a stage fails -------------------------------------------
+    assert (split_name(name, "Title"), split_name(name, "")) == (shown, (name, ""))
 
 
 def captions(*specs: Table, config: Table) -> dict[str, tuple[str, ...]]:

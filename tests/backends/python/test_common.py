@@ -1,7 +1,5 @@
 """The python target states once what all steps have in common, and its header explains only what there is."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter as Tally
@@ -41,9 +39,6 @@ def rebuilt(called: Calls) -> Table:
     found: dict[str, Any] = {}
     exec(f"def runbook({', '.join(called.parameters)}):\n" + "\n".join(called.lines) + "\n", found)
     return built(found["runbook"], EXTENSIONS)
-
-
-# --- Programs in which most steps are alike, and some are not at all --------------------------------------------------
 
 
 def reference(name: str, **more: str) -> Reference:
@@ -107,8 +102,6 @@ def test_the_calls_build_what_the_graph_says(program: Program) -> None:
         if any(one != other and one.startswith(other) for one in marks for other in marks):
             assert list(found["nodes"][name]["placeholders"]) == marks, "of two that begin alike the first one counts"
 
-
-# --- What is text -----------------------------------------------------------------------------------------------------
 
 RUNBOOK = (
     "---\nrdc:\n  inputs:\n    version: {}\n  outputs: [host]\n---\n"
@@ -219,8 +212,7 @@ def test_a_mark_that_means_something_else_stays_with_its_step() -> None:
     a, b, other = Reference("a", "{a}"), Reference("b", "{b}"), Reference("b", "{b}", before="<", after=">")
     nodes = [agent("1", joined((a, " ", b))), agent("2", joined((a, " ", other)))]
     text = of_agents(*nodes, agent("3", joined(("{a} ", b))), inputs=(Input("a"),), slots=(Slot("a"), Slot("b")))
-    assert text.count('"{a}": ["a"') == 1
-    assert text.count('"{a}": None') == 1
+    assert (text.count('"{a}": ["a"'), text.count('"{a}": None')) == (1, 1)
     assert text.count('"{b}": ["b"') == 3
 
 
@@ -248,9 +240,6 @@ def test_no_program_imports_anything_twice(target: str, options: dict[str, objec
             assert repeated(text) == [], name
     assert editions == ({"script"} if options else set(EDITIONS) - {"script", "commands" * (target == "dbos")})
     assert repeated("import sys\nimport sys\nfrom a import b, c\nfrom a import c\n") == ["sys", "a c"]
-
-
-# --- The header -------------------------------------------------------------------------------------------------------
 
 
 def header(path: Path, target: str = "python") -> str:
@@ -293,8 +282,7 @@ def test_the_header_names_the_outcomes_that_end_with_exit_code_0_and_the_program
 
 
 def test_workers_of_a_project_with_a_name_share_no_runs(tmp_path: Path) -> None:
-    document = "## 1. Do\n\n```bash\ntrue\n```\n"
-    (tmp_path / "a.runbook.md").write_text(document, encoding="utf-8")
+    (tmp_path / "a.runbook.md").write_text("## 1. Do\n\n```bash\ntrue\n```\n", encoding="utf-8")
     assert "of another project has the same runs" in header(tmp_path / "a.runbook.md", "dbos")
     assert "[project]` in rdc.toml. Workers of another" not in header(tmp_path / "a.runbook.md", "dbos")
     (tmp_path / "rdc.toml").write_text('[project]\nname = "shop"\n', encoding="utf-8")

@@ -1,7 +1,5 @@
 """All Python that rdc writes: what a linter finds, and that it imports nothing from its own folder."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -159,8 +157,7 @@ def test_the_header_checks_the_runtime_without_rdc(case: str, tmp_path: Path) ->
     assert [shown for _, shown in checks] == [f"{sha256_of_text(name)}  -" for name in names]
     assert [output_of(command, path) for command, _ in checks] == [shown for _, shown in checks]
     for name, (command, shown) in zip(names, checks, strict=True):
-        line = text_of(name).splitlines(keepends=True)[-2]
-        path.write_text("".join(text.rsplit(line, 1)), encoding="utf-8")
+        path.write_text("".join(text.rsplit(text_of(name).splitlines(keepends=True)[-2], 1)), encoding="utf-8")
         assert output_of(command, path) != shown
 
 

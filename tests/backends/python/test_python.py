@@ -1,7 +1,5 @@
 """The python target: its runbook says exactly what the program says, and its runtime is no longer than it must be."""
 
-from __future__ import annotations
-
 import ast
 import random
 import re
@@ -100,8 +98,7 @@ def test_any_text_is_exactly_itself(drawn: str) -> None:
 
 def test_a_command_is_shown_as_it_was_written(tmp_path: Path) -> None:
     command = "printf '%s\\n' \"$x\" |\n  sed 's/\\\\/\"/'"
-    lines = document(tmp_path, f"## 1. Do\n\n```bash\n{command}\n```\n")
-    assert f'bash=r"""\n{command}\n"""' in lines
+    assert f'bash=r"""\n{command}\n"""' in document(tmp_path, f"## 1. Do\n\n```bash\n{command}\n```\n")
 
 
 @pytest.mark.parametrize("line", ["# BEGIN RUNTIME", "# END RUNTIME", "# BEGIN WORKER"])
@@ -114,8 +111,7 @@ def test_a_title_does_not_choose_the_encoding(tmp_path: Path) -> None:
     source = document(tmp_path, "# coding: utf-7\n\n## 1. Do +AA0-\n\n```bash\ntrue\n```\n")
     (tmp_path / "program.py").write_text(source, encoding="utf-8")
     words = [sys.executable, "program.py", "steps"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "Do +AA0-" in done.stdout
+    assert "Do +AA0-" in subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
 
 
 def test_no_text_becomes_metadata_of_the_script(tmp_path: Path) -> None:
@@ -141,8 +137,6 @@ def test_prompts_of_entries_are_shown_as_they_were_written() -> None:
     assert '"prompt": r"""two\nlines"""' in (emitted(made).text or "")
 
 
-# --- How long the runtime is ------------------------------------------------------------------------------------------
-
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
 EDITION_OF: dict[str, Task] = {"commands": sh("true"), "values": Gate("", text(""))}
 EDITION_OF["agents"] = Tool("c", "t", text("{}"))
@@ -164,8 +158,7 @@ def has_edition(text: str, name: str) -> bool:
 
 def test_the_same_bytes_are_in_every_file_of_an_edition(tmp_path: Path) -> None:
     first = document(tmp_path, COMMANDS).partition(SEPARATOR)[2]
-    second = document(tmp_path, "## 1. Well?\n\nIs it?\n").partition(SEPARATOR)[2]
-    assert first == second
+    assert first == document(tmp_path, "## 1. Well?\n\nIs it?\n").partition(SEPARATOR)[2]
 
 
 def test_only_the_command_above_the_runtime_tells_the_options(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """`runtime=script`: a program that runs from beginning to end, answers as a runbook does, and keeps nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -173,8 +171,7 @@ def test_nohup_holds(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells which signals are ignored")
 def test_commands_ignore_no_signal_that_python_ignores(tmp_path: Path) -> None:
     looks = "grep SigIgn /proc/self/status > ignored; grep SigBlk /proc/self/status > blocked"
-    text = SLOW.replace("sleep 60 & echo $! > pid; wait", looks)
-    assert run(script(tmp_path, text)).returncode == 0
+    assert run(script(tmp_path, SLOW.replace("sleep 60 & echo $! > pid; wait", looks))).returncode == 0
     for name in ("ignored", "blocked"):
         assert int((tmp_path / name).read_text().split()[1], 16) & 0x7FFFFFFF == 0
 

@@ -1,7 +1,5 @@
 """An agent that knows nothing except the text of a skill follows it to the end of the run, and can do nothing else."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

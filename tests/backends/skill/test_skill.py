@@ -1,7 +1,5 @@
 """The skill target: the page, its name and description, the program beside it, and what `rdc verify` proves."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 
@@ -145,14 +143,10 @@ def test_hostile_texts_stay_in_their_places(title: str, about: str, path: str, h
 
 
 def test_required_inputs_are_in_both_ways_to_start(tmp_path: Path) -> None:
-    inputs = "---\nrdc:\n  inputs:\n    version: {}\n    region: {default: eu}\n---\n\n"
-    made(tmp_path, inputs + GOOD)
+    made(tmp_path, "---\nrdc:\n  inputs:\n    version: {}\n    region: {default: eu}\n---\n\n" + GOOD)
     text = (tmp_path / "deploy/SKILL.md").read_text(encoding="utf-8")
     assert '`{"document": "deploy.runbook.md", "inputs": {"version": "…"}}`' in text
     assert "`python3 scripts/deploy.py open --input version=VALUE`" in text
-
-
-# --- rdc verify and rdc build -----------------------------------------------------------------------------------------
 
 
 def test_a_skill_is_proven_with_its_source(tmp_path: Path) -> None:
