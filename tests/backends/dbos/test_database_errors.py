@@ -42,8 +42,7 @@ def refused_worker(fleet: Fleet, url: str, expected: str) -> None:
 
 
 def in_words(reply: CommandResult, expected: str, command: list[str]) -> None:
-    assert reply.code == 2, (command, reply)
-    assert expected in reply.err, (command, reply)
+    assert (reply.code, expected in reply.err) == (2, True), (command, reply)
     assert PASSWORD not in reply.text
     assert not TECHNICAL.search(reply.text), (command, reply)
     assert reply.err.startswith("rdc: error: "), (command, reply)

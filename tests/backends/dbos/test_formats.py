@@ -100,8 +100,7 @@ def test_values_travel_in_the_database_and_secrets_do_not(sqlite_fleet: WarmFlee
     fleet = sqlite_fleet
     fleet.compile(VALUES)
     missing = fleet.worker(ready=False)
-    assert missing.process.wait(20) == 2
-    assert "DEPLOY_TOKEN" in missing.text
+    assert (missing.process.wait(20), "DEPLOY_TOKEN" in missing.text) == (2, True), missing
     worker = fleet.worker(DEPLOY_TOKEN="topsecretvalue")
     fleet.expect(2, "REGION", "start", "--input", "REGION=mars")
     fleet.expect(75, "", "start", "--id", "r1", "--input", "REGION=us", "--wait")

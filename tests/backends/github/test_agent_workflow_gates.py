@@ -82,8 +82,7 @@ def test_a_gate_is_approved_by_the_name_of_its_step_and_other_names_approve_noth
 
 def test_a_gate_is_rejected_by_the_name_of_its_step_and_only_a_retry_asks_again(ship: Ship) -> None:
     printed = ship("answer", "release", "rejected")
-    assert printed.code == 0
-    assert "STOP step release was rejected" in printed.err
+    assert (printed.code, "STOP step release was rejected" in printed.err) == (0, True), printed
     assert "resume" not in printed.err
     assert "to start a new run: " in printed.err
     assert [command.split()[-1] for command in ship.next] == ["retry", "run"]
@@ -113,8 +112,7 @@ def test_a_gate_of_a_specification_is_named_by_its_step(tmp_path: Path) -> None:
     place = Place(tmp_path, compiled_to(tmp_path, specification({"id": "a", "human_gate": "required"})))
     assert place("run").code == 75
     printed = place("answer", "a", "rejected")
-    assert printed.code == 0
-    assert "to run the failed step again: " in printed.err
+    assert (printed.code, "to run the failed step again: " in printed.err) == (0, True), printed
     assert (place("resume").code, place("approve", "--gate", "a", "--by", "ada").code) == (75, 0)
     assert place("resume").code == 0
     assert [one["gate_id"] for one in place.record("approvals")] == ["m:w:a:hitl"]
@@ -126,8 +124,7 @@ def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
     assert place("run").code == 75
     for words in (("answer", "a", "approved"), ("approve", "--gate", "a")):
         done = place(*words)
-        assert done.code == 2
-        assert "a has several gates; name one: " in done.err
+        assert (done.code, "a has several gates; name one: " in done.err) == (2, True), done
         assert "tool:push:a" in done.err
     assert place.record("approvals") == []
 

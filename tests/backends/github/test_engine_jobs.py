@@ -158,8 +158,7 @@ def test_a_pattern_may_match_no_artifact(walk: Engine) -> None:
 
 def test_an_artifact_is_found_by_its_id_until_it_is_overwritten(walk: Engine) -> None:
     run = walk(steps(KEPT + AGAIN.replace(", overwrite: true", "")))
-    assert run.jobs["one"].outcomes["again"] == "failure"
-    assert "already exists" in run.log
+    assert (run.jobs["one"].outcomes["again"], "already exists" in run.log) == ("failure", True), run
     text = KEPT.replace("- {uses", "- {id: keep, uses") + OTHER
     load = LOAD.replace("ID", "${{ steps.STEP.outputs.artifact-id }}")
     run = walk(steps(text + load.replace("STEP", "keep")), run_id=2)

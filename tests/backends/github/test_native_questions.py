@@ -85,8 +85,7 @@ def test_other_questions_are_for_people_who_answer(document: str, clause: str, t
     made = emission(tmp_path, document, {"prompts": None, "runtime": "inline"})
     assert made.text
     assert made.reason
-    assert made.reason.clause == clause
-    assert "answers:" in made.text
+    assert (made.reason.clause, "answers:" in made.text) == (clause, True)
 
 
 def test_one_refusal_has_all_reasons_and_a_remedy(tmp_path: Path) -> None:

@@ -194,8 +194,7 @@ def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -
     mocks = json.dumps({"agents": {step: [answer] for step, answer in ANSWERS.items()}})
     (tmp_path / "repository" / "mocks.json").write_text(mocks, encoding="utf-8")
     done = run(tmp_path, text)
-    assert done.conclusion == "success", done.log
-    assert "| 1 Classify | PASS |" in done.summary
+    assert (done.conclusion, "| 1 Classify | PASS |" in done.summary) == ("success", True), done.log
     assert "| 2a Analyze the bug | PASS |" in done.summary
     assert "2b. Specify the feature |" not in done.summary
     assert "| 2. Work on it |" not in done.summary
@@ -223,8 +222,7 @@ def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:
     spent = run(tmp_path, workflow(tmp_path, agent_retries=1, agent_calls=3, **BY_FILES), fails="2a")
     assert "2a: exit code 1; trying again in 2.0 s" in spent.log
     assert "| 2a Analyze the bug | PASS |" in spent.summary
-    assert spent.conclusion == "failure"
-    assert "the budget of 3 agent calls is spent" in spent.log
+    assert (spent.conclusion, "the budget of 3 agent calls is spent" in spent.log) == ("failure", True), spent
     assert "rdc: STOP" in spent.log
     assert "3. Suggest labels |" not in spent.summary
 
@@ -383,8 +381,7 @@ def test_a_run_that_has_waited_behind_a_branch_goes_on_there_and_saves_what_was_
     text = workflow(tmp_path, book, **BY_FILES)
     assert "2a needs an answer" in run(tmp_path, text).log
     second = run(tmp_path, text, 2, inputs={"resume": "1", "answers": "Very."})
-    assert second.conclusion == "success", second.log
-    assert "rdc: COMPLETE" in second.log
+    assert (second.conclusion, "rdc: COMPLETE" in second.log) == ("success", True), second.log
     assert (left(tmp_path, "rdc-transcript") / "answers" / "1.1").read_text() == ANSWERS["1"]
     assert "Very." in (left(tmp_path, "rdc-transcript", 2) / "prompts" / "3.1").read_text()
 

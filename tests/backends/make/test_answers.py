@@ -34,8 +34,7 @@ def is_left_alone(place: Place, *words: str, **variables: str) -> None:
 
 def test_a_question_is_shown_and_its_answer_comes_with_the_next_call(waiting: Place) -> None:
     shown = waiting.make()
-    assert ending(shown) == WAITS
-    assert "Is it good?" in shown.stdout + shown.stderr
+    assert (ending(shown), "Is it good?" in shown.stdout + shown.stderr) == (WAITS, True)
     assert ending(waiting.make("REPLY=yes")) == (75, "rdc: WAITING 3")
     is_left_alone(waiting, "STEP=2", "REPLY=yes")
     assert ending(waiting.make("resume", "STEP=3", "REPLY=YES")) == (0, "rdc: COMPLETE Out it goes")

@@ -178,8 +178,7 @@ def test_a_second_run_is_refused_and_the_first_goes_on(tmp_path: Path, ended: li
     assert str((place.state / "lock").readlink()) == f"{holder(place)}@{HOST}"
     for words in ([], ["resume"], ["resume", "RERUN=yes"], ["resume", "ASSUME=pass"]):
         refused = place.make(*words)
-        assert code(refused) == 2
-        assert "another make is running" in ending(refused)[1]
+        assert (code(refused), "another make is running" in ending(refused)[1]) == (2, True), refused
     assert place.make("status").returncode == 0
     (tmp_path / "go").touch()
     out, _ = ended[0].communicate(timeout=PATIENCE)
@@ -245,8 +244,7 @@ def test_a_run_whose_loop_was_killed_waits_for_its_command(tmp_path: Path, ended
     try:
         for words in (["resume"], ["resume", "RERUN=yes"], ["ASSUME=pass"]):
             refused = place.make(*words)
-            assert code(refused) == 2
-            assert "still runs" in refused.stdout
+            assert (code(refused), "still runs" in refused.stdout) == (2, True), refused
         assert is_alive(command), "rdc signals no process that only a file names"
     finally:
         group = int((place.state / "pid").read_text())

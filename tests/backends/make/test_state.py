@@ -209,8 +209,7 @@ def test_a_full_disk_is_told_with_what_has_run(tmp_path: Path) -> None:
         tmp_path, PLAIN.replace("echo build >> log", f"echo build >> log; rm -f {STATE}/run.new; mkdir {STATE}/run.new")
     )
     done = place.make()
-    assert code(done) == 2
-    assert "ended with pass" in done.stdout
+    assert (code(done), "ended with pass" in done.stdout) == (2, True), done
     assert place.lines("log") == ["build"]
     (tmp_path / STATE / "run.new").rmdir()
     assert ending(place.make("resume", "ASSUME=pass")) == (0, "rdc: COMPLETE")

@@ -51,8 +51,7 @@ def test_make_does_the_line_of_steps_and_stops_at_a_gate(tmp_path: Path) -> None
     assert b"Error 75" in first.stderr
     for reply in ("approved", "rejected"):
         assert f"to answer: make answer STEP='{GATE}' REPLY={reply}\n" in printed
-    assert place.read("log") == b"step-01\n"
-    assert b"WAITING" in place.make("status").stdout
+    assert (place.read("log"), b"WAITING" in place.make("status").stdout) == (b"step-01\n", True)
     place.make("approve", f"GATE={GATE}", "BY=ana", "NOTE=fine $(shell touch x) 'really'")
     assert place.end("resume") == "rdc: COMPLETE"
     (approval,) = records_of(place, "approvals")

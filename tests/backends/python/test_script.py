@@ -60,8 +60,7 @@ def test_it_walks_to_the_end_and_leaves_nothing_but_what_commands_leave(tmp_path
     log = (tmp_path / "log").read_text().splitlines()
     assert log == [*(f"attempt {n}" for n in (1, 2, 3, 1, 2, 3)), "tag 3.1 Tag script", "push"]
     assert {entry.name for entry in tmp_path.iterdir()} == {"release.runbook.md", "release.py", "answers", "log"}
-    assert done.stderr.count("3 Ship\n") == 1
-    assert "1 Try - attempt 3\n    PASS" in done.stderr
+    assert (done.stderr.count("3 Ship\n"), "1 Try - attempt 3\n    PASS" in done.stderr) == (1, True), done
 
 
 @pytest.mark.parametrize(
@@ -88,8 +87,7 @@ def test_a_person_answers_at_the_terminal(tmp_path: Path) -> None:
     screen.type("maybe\n")
     screen.expect(r"\[yes/no\] ")
     screen.type("y\n")
-    assert screen.close() == 0
-    assert "rdc: COMPLETE out" in screen.seen
+    assert (screen.close(), "rdc: COMPLETE out" in screen.seen) == (0, True)
 
 
 def begun(path: Path, *before: str) -> subprocess.Popen[str]:
@@ -220,8 +218,7 @@ def test_help_says_what_it_is_and_other_words_are_refused(tmp_path: Path) -> Non
 def test_what_needs_a_journal_is_refused_by_name(tmp_path: Path, head: str, body: str, feature: str) -> None:
     document(tmp_path, "a.runbook.md", f"{head}# A\n\n## 1. Do\n\n```bash\n{body}\n```\n")
     done = call("compile", "a.runbook.md", "--to", "python", "-O", "runtime=script", cwd=tmp_path)
-    assert done.code == 1
-    assert "error[RD502]: a script without state does not support" in done.err
+    assert (done.code, "error[RD502]: a script without state does not support" in done.err) == (1, True), done
     assert "remove `runtime=script`" in done.err
     assert not (tmp_path / "a.py").exists()
     assert call("compile", "a.runbook.md", "--to", "python", cwd=tmp_path).code == 0, f"the remedy works ({feature})"

@@ -152,8 +152,7 @@ def test_required_inputs_are_in_both_ways_to_start(tmp_path: Path) -> None:
 def test_a_skill_is_proven_with_its_source(tmp_path: Path) -> None:
     made(tmp_path)
     result = call("verify", "deploy/SKILL.md", "deploy/scripts/deploy.py", cwd=tmp_path)
-    assert result.code == 0
-    assert "matches deploy.runbook.md" in result.out
+    assert (result.code, "matches deploy.runbook.md" in result.out) == (0, True), result
 
 
 @pytest.mark.parametrize("words", [(), ("-O", "program=false")], ids=["with its program", "alone"])
@@ -161,8 +160,7 @@ def test_without_its_source_only_the_text_is_proven(tmp_path: Path, words: tuple
     made(tmp_path, DESCRIBED, *words)
     (tmp_path / "deploy.runbook.md").unlink()
     result = call("verify", "deploy/SKILL.md", cwd=tmp_path)
-    assert result.code == 3
-    assert "source not compared" in result.out
+    assert (result.code, "source not compared" in result.out) == (3, True), result
 
 
 @pytest.mark.parametrize(
