@@ -12,7 +12,6 @@ import pytest
 from msgspec.structs import replace
 
 from backends.github import GithubBackend
-from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep, OutcomeTest
 from compiler.ir.program import Program, Settings
 from runtime_shim.engine.program import UsageError
@@ -23,6 +22,7 @@ from tests.backends.github.routed import AGENT, ended, log, run
 from tests.backends.github.walking import Clean
 from tests.conftest import ROOT
 from tests.support.actions_engine import EngineRun
+from tests.support.documents import program_at
 from tests.support.github.compiling import parsed
 
 pytestmark = [pytest.mark.tool, pytest.mark.usefixtures("any_size")]
@@ -48,9 +48,7 @@ APPROVED = {"approval": ["approved"]}
 
 def program() -> Program:
     """The usual workflow: plan, implement, review in a loop, finalize behind a gate."""
-    found = compile_file(str(ROOT / "tests" / "backends" / "github" / "implementation.program.json"))
-    assert found.program, found.diagnostics
-    return found.program
+    return program_at(ROOT / "tests" / "backends" / "github" / "implementation.program.json")
 
 
 def straight() -> Program:

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.github import GithubBackend
-from compiler.driver import compile_file
 from tests.backends.github.walking import Clean, Engine
 from tests.differential.generate.rundown import MAIN, Drawn, cases
 from tests.differential.generate.rundown_text import render, render_files
 from tests.support import actions_engine as engine
+from tests.support.documents import program_at
 from tests.support.github.act import end_of
 from tests.support.github.compiling import program_of, text_of
 from tests.support.github.lint import findings
@@ -52,8 +52,7 @@ def written(folder: Path, case: Drawn) -> list[Path]:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
-    program = compile_file(str(folder / MAIN)).program
-    assert program
+    program = program_at(folder / MAIN)
     paths = []
     for number, options in enumerate(MODES):
         emission = GithubBackend().emit(program, options)

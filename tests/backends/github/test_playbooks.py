@@ -13,10 +13,10 @@ import pytest
 from backends.base import Emission
 from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
-from compiler.driver import compile_file
 from runtime_shim.publish import publisher
 from tests.backends.github.walking import Clean
 from tests.support import actions_engine as engine
+from tests.support.documents import program_at
 from tests.support.github.api import answering
 from tests.support.github.compiling import beside, parsed, program_of
 
@@ -115,8 +115,7 @@ def test_no_tool_finds_anything_in_the_examples(clean: Clean) -> None:
         {"publish": ["comment", "artifact"], "on": ["issues", "pull_request", "workflow_dispatch"]},
     ]
     for index, path in enumerate(sorted(EXAMPLES.glob("*.playbook.md"))):
-        made = compile_file(str(path)).program
-        assert made
+        made = program_at(path)
         bind = {item.name: item.default or (item.options or ["1"])[0] for item in made.inputs if item.required}
         connections = {getattr(node.task, "connection", "") for node in made.nodes} - {""}
         mode = modes[index % len(modes)]

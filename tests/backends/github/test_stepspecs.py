@@ -13,13 +13,13 @@ import yaml
 
 from backends.base import Emission
 from backends.registry import load
-from compiler.driver import compile_file
 from compiler.ir.program import Program
 from tests.backends.github.continued import outcomes
 from tests.backends.github.walking import Clean
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.cli import call
+from tests.support.documents import program_at
 from tests.support.github.compiling import LOADER, beside, program_of
 
 pytestmark = pytest.mark.tool
@@ -125,9 +125,7 @@ def test_the_tools_of_the_trade_find_nothing_in_workflows(clean: Clean) -> None:
     ]
     assert len(EXAMPLES) >= len(options)
     for path, given in zip(EXAMPLES, options, strict=False):
-        program = compile_file(str(path)).program
-        assert program
-        clean(emitted(program, **{"executor": "./do.sh", **given}).text or "")
+        clean(emitted(program_at(path), **{"executor": "./do.sh", **given}).text or "")
 
 
 def test_no_expression_stands_in_a_script_and_secrets_stand_in_steps_that_need_them(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from backends.make.native import common, loop
-from compiler.driver import compile_file
 from tests.conftest import ROOT
 from tests.support.backend_programs import Made
+from tests.support.documents import program_at
 from tests.support.golden import INPUTS, NAMES, SECRETS, STOPS, of
 from tests.support.makefiles import FLOW, Place
 
@@ -79,9 +79,7 @@ def replies_of(answers: Path) -> list[list[str]]:
 @pytest.mark.parametrize("name", NAMES)
 def test_they_run_to_their_end(name: str, tmp_path: Path) -> None:
     answers = ROOT / "examples" / "answers" / f"{name}.txt"
-    program = compile_file(str(ROOT / "examples" / f"{name}.runbook.md")).program
-    assert program
-    made = Made(tmp_path, program)
+    made = Made(tmp_path, program_at(ROOT / "examples" / f"{name}.runbook.md"))
     is_native = not (tmp_path / "rdc").exists()
     given = [f"ANSWERS={answers}"] if answers.exists() and not is_native else []
     done = made.make(*INPUTS.get(name, [])[1::2], *given, **SECRETS)

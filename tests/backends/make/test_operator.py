@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from backends.make import MakeBackend
-from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
 from compiler.ir.rules import Event, Rule
@@ -16,6 +15,7 @@ from compiler.ir.tasks import Task
 from tests.backends.make.loops import Terminal
 from tests.support import warm
 from tests.support.backend_programs import Made, ask, node, program, ref, shell, slots, when, words
+from tests.support.documents import program_at
 from tests.support.makefiles import FLOW, PLAIN, Place, environment, last_line
 from tests.support.runbooks import limited
 
@@ -35,9 +35,7 @@ def test_a_basic_makefile_needs_no_program_and_a_full_one_calls_it(tmp_path: Pat
     basic = Place(tmp_path, FLOW)
     assert not (tmp_path / "rdc").exists()
     assert basic.make("goto", "STEP=1").returncode
-    program = compile_file(str(tmp_path / "main.runbook.md")).program
-    assert program
-    full = MakeBackend().emit(program, {"operator": "full"})
+    full = MakeBackend().emit(program_at(tmp_path / "main.runbook.md"), {"operator": "full"})
     assert full.reason
     assert full.reason.clause == "the option `operator` is `full`"
     assert {companion.option for companion in full.companions} == {"program"}

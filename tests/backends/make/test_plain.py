@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from backends.base import Emission
 from backends.make import MakeBackend
 from compiler.diagnostics.issues import InvalidError
-from compiler.driver import compile_file
 from tests.backends.make.texts import PIECES, TEXTS, with_commands
+from tests.support.documents import program_at
 from tests.support.makefiles import PATIENCE, Place, environment
 from tests.support.runbooks import command
 
@@ -37,9 +37,7 @@ LINE = (
 
 
 def emitted(path: Path, **options: object) -> Emission:
-    program = compile_file(str(path)).program
-    assert program
-    return MakeBackend().emit(program, {"form": "plain", **options})
+    return MakeBackend().emit(program_at(path), {"form": "plain", **options})
 
 
 @pytest.fixture

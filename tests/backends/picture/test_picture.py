@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from backends.picture.captions import LINES, WIDTH, wrapped
 from backends.picture.model import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
-from compiler.driver import compile_file
 from compiler.ir.edges import CounterTest, OutcomeTest, Set
 from compiler.ir.program import Counter
 from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell
@@ -17,6 +16,7 @@ from compiler.ir.visits import VisitLimit, with_visit_limits
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
+from tests.support.documents import program_at
 from tests.support.pictures import drawn
 from tests.support.sample_programs import every_kind, group, node, program, to
 
@@ -202,9 +202,7 @@ ENDS = (node("a", End("complete")), node("b", End("stop")))
 
 
 def example(name: str) -> Picture:
-    found = compile_file(str(ROOT / "examples" / "programs" / f"{name}.program.json")).program
-    assert found
-    return picture(found)
+    return picture(program_at(ROOT / "examples" / "programs" / f"{name}.program.json"))
 
 
 def boxes(seen: Picture) -> dict[str, str]:

@@ -10,7 +10,6 @@ from backends.picture.captions import LONGEST_COMMAND
 from backends.picture.looks import class_of, with_legend
 from backends.picture.model import Picture, picture
 from backends.registry import load
-from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.tasks import End
 from rdc.diff.difference import difference
@@ -19,6 +18,7 @@ from runtime_shim.targets.naming import split_name
 from tests.conftest import ROOT
 from tests.support import graphviz
 from tests.support.cli import document
+from tests.support.documents import program_at
 from tests.support.pictures import drawn
 from tests.support.sample_programs import every_kind, node, program
 from tests.support.stepspec_programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED, Table, specification
@@ -26,9 +26,7 @@ from tests.support.stepspec_programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED
 
 @cache
 def compiled(path: Path) -> Program:
-    found = compile_file(str(path)).program
-    assert found
-    return found
+    return program_at(path)
 
 
 def example(name: str) -> Program:

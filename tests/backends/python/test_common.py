@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from backends.python.calls import Calls, calls
 from backends.python.program import wrapped
 from backends.registry import load
-from compiler.driver import compile_file
 from compiler.ir.edges import Add, Clear, Edge, Effect, Keep, Origin, OutcomeTest, Reset
 from compiler.ir.program import Counter, Group, Input, Node, Program, Slot, SourceFile, Variable
 from compiler.ir.tasks import Agent, Ask, End, Shell, Task
@@ -24,6 +23,7 @@ from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.program import built
 from runtime_shim.values.defaults import implied
 from tests.conftest import ROOT
+from tests.support.documents import program_at
 from tests.support.plain_table import Table, table
 from tests.support.runbooks import command
 
@@ -116,9 +116,7 @@ RUNBOOK = (
 
 def of_document(path: Path) -> tuple[Table, str]:
     """The table of a document, which its calls build, and these calls."""
-    made = compile_file(str(path)).program
-    assert made
-    made = optimize(made)
+    made = optimize(program_at(path))
     wanted, called = table(made), calls(made)
     assert rebuilt(called) == wanted
     return wanted, "\n".join(called.lines)
@@ -231,8 +229,7 @@ OF_EDITIONS = ("code-review.runbook.md", "update-hosts.runbook.md", "workflows/d
 def test_no_program_imports_anything_twice(target: str, options: dict[str, object]) -> None:
     editions = set()
     for name in OF_EDITIONS:
-        program = compile_file(str(EXAMPLES / name)).program
-        text = load(target).emit(program, options).text if program else None
+        text = load(target).emit(program_at(EXAMPLES / name), options).text
         edition = re.search(r", edition (\w+) ", text) if text else None
         if text and edition:
             editions.add(edition[1])
@@ -242,9 +239,7 @@ def test_no_program_imports_anything_twice(target: str, options: dict[str, objec
 
 
 def header(path: Path, target: str = "python") -> str:
-    program = compile_file(str(path)).program
-    assert program is not None
-    text = load(target).emit(program, {}).text or ""
+    text = load(target).emit(program_at(path), {}).text or ""
     return " ".join(line.removeprefix("#").strip() for line in text.partition("\n\n")[0].splitlines())
 
 

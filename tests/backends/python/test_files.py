@@ -13,9 +13,9 @@ import pytest
 from backends.python.edition import sha256_of_text, shared_files, text_of
 from backends.registry import load
 from benchmarks.sizes import CALLED
-from compiler.driver import compile_file
 from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
+from tests.support.documents import program_at
 from tests.support.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 
 pytestmark = pytest.mark.process
@@ -43,9 +43,7 @@ CASES: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
 def texts(case: str) -> Mapping[str, str]:
     """The Python files of a case by their names; the first is the program."""
     name, target, options = CASES[case]
-    program = compile_file(str(ROOT / "examples" / name)).program
-    assert program is not None
-    made = load(target).emit(program, options)
+    made = load(target).emit(program_at(ROOT / "examples" / name), options)
     assert made.text is not None, made.diagnostics
     files = {f"{'program' if target in ('python', 'dbos') else 'main'}.py": made.text}
     files |= {Path(each.path).name: each.text for each in made.companions}

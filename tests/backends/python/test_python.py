@@ -18,7 +18,6 @@ from backends.python.calls import WORDS, calls
 from backends.python.edition import modules, opening, runtime
 from backends.python.program import checks
 from backends.python.settings import prose
-from compiler.driver import compile_file
 from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Counter, Jump, Program, Variable
 from compiler.ir.tasks import Gate, Parallel, Task, Tool
@@ -29,6 +28,7 @@ from runtime_shim.engine.program import UsageError, built, unframed
 from runtime_shim.operator.jumps import target_of
 from tests.differential.generate.program import random_case
 from tests.differential.generate.rundown import Drawn, cases, compiled
+from tests.support.documents import program_at
 from tests.support.jumps import compare
 from tests.support.plain_table import table
 from tests.support.program_json import from_json
@@ -123,11 +123,7 @@ def test_no_text_becomes_metadata_of_the_script(tmp_path: Path) -> None:
 def document(folder: Path, body: str, **options: object) -> str:
     path = folder / "main.runbook.md"
     path.write_text(body, encoding="utf-8")
-    made = compile_file(str(path)).program
-    assert made
-    found = emitted(made, **options).text
-    assert found
-    return found
+    return emitted(program_at(path), **options).text or ""
 
 
 def test_prompts_of_entries_are_shown_as_they_were_written() -> None:

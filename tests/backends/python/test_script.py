@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from backends.python import PythonBackend
-from compiler.driver import compile_file
 from tests.support.cli import call, document
+from tests.support.documents import program_at
 from tests.support.interpreters import ENDS, end_of_support
 from tests.support.process import Screen, is_gone, wait_until
 from tests.support.runbooks import command, question
@@ -225,8 +225,7 @@ def test_what_needs_a_journal_is_refused_by_name(tmp_path: Path, head: str, body
 
 
 def test_all_reasons_are_one_diagnostic() -> None:
-    compiled = compile_file("examples/workflows/dependency-update.workflow.yaml").program
-    assert compiled is not None
+    compiled = program_at("examples/workflows/dependency-update.workflow.yaml")
     found = PythonBackend().emit(compiled, {"runtime": "script"}).diagnostics
     assert [item.code for item in found] == ["RD502"]
     assert "an agent call (steps survey, update, fix, publish), " in found[0].message

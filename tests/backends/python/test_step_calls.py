@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from backends.python import PythonBackend
 from backends.python.step_calls import author_calls
-from compiler.driver import Settings, compile_file
 from compiler.ir.program import Program
 from compiler.ir.texts import text
 from compiler.passes import optimize
 from tests.conftest import ROOT
 from tests.differential import stepspec
+from tests.support.documents import program_at
 from tests.support.outputs import check_python, head
 from tests.support.specifications import program_of
 from tests.support.stepspec_programs import specification as handmade
@@ -120,12 +120,6 @@ def test_a_title_that_looks_like_a_placeholder_stays_a_title(tmp_path: Path) -> 
     derives(handmade({"id": "a", "name": "a", "outputs": ["{output_folder}/a"]}))
 
 
-def example(path: Path) -> Program:
-    made = compile_file(str(path), Settings()).program
-    assert made
-    return made
-
-
 def test_a_tool_states_the_name_of_its_stage_only_where_that_is_taken(tmp_path: Path) -> None:
     step = {"id": "a", "tools": [{"name": "gitStatus"}, {"name": "gitStatus"}, {"name": "gitDiff"}]}
     made = program_of({"step_specs": [step]}, tmp_path)
@@ -137,5 +131,5 @@ def test_a_tool_states_the_name_of_its_stage_only_where_that_is_taken(tmp_path: 
 
 
 def test_the_options_of_operators_change_nothing_of_it() -> None:
-    made = example(EXAMPLES[0])
+    made = program_at(EXAMPLES[0])
     assert author_part(made, operator="basic") == author_part(made, operator="full")
