@@ -163,17 +163,10 @@ def test_a_comment_that_is_not_true_is_found(
 
 PROVED = "# rdc proved "
 HOSTILE = (
-    '"$(shell touch escaped)" PASS before 2',
-    '"${{ secrets.TOKEN }}" PASS before 2',
-    "1 PASS before 2\nrun: touch escaped",
-    '1 PASS before "\u2028touch escaped\r\x1b[2J"',
-    "1 PASS before 2 \\",
-    '"""',
-    "${{" * 300,
-    "x" * 1000,
-    "1 PASS before 2",
-    "1 PASS before 2",
-)
+    '"$(shell touch escaped)" PASS before 2', '"${{ secrets.TOKEN }}" PASS before 2',
+    "1 PASS before 2\nrun: touch escaped", '1 PASS before "\u2028touch escaped\r\x1b[2J"', "1 PASS before 2 \\",
+    '"""', "${{" * 300, "x" * 1000, "1 PASS before 2", "1 PASS before 2",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("target", ["github", "make", "python", "dbos"])

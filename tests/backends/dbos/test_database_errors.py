@@ -142,8 +142,7 @@ def test_a_server_that_is_not_there(words: Fleet) -> None:
         port = taken.getsockname()[1]
         url = f"postgresql://ann:{PASSWORD}@127.0.0.1:{port}/runs"
         in_words(words.call("list", RDC_DATABASE=url), "nothing answers there; check the address", ["list"])
-        reply = words.call("start", RDC_DATABASE=url)
-        in_words(reply, f"the database postgresql://127.0.0.1:{port}/runs", ["start"])
+        in_words(words.call("start", RDC_DATABASE=url), f"the database postgresql://127.0.0.1:{port}/runs", ["start"])
     url = f"postgresql://ann:{PASSWORD}@no-such-host.invalid/runs"
     in_words(words.call("list", RDC_DATABASE=url), "the name of the host is unknown; check the address", ["list"])
 

@@ -97,6 +97,5 @@ def test_the_command_takes_the_program_of_a_worker(queued: Fleet) -> None:
     with process_of(queued.folder, "worker.py", RDC_DATABASE=queued.url) as (_, client):
         assert client.ask("/api/document").json["title"] == "Retry"
         assert [one["key"] for one in client.ask("/api/runs").json["runs"]] == ["r1"]
-    secret = "postgresql://me:secret@127.0.0.1:1/runs"
-    refused = call("view", "worker.py", "--database", secret, cwd=queued.folder)
+    refused = call("view", "worker.py", "--database", "postgresql://me:secret@127.0.0.1:1/runs", cwd=queued.folder)
     assert (refused.code, "nothing answers there" in refused.err, "secret" in refused.err) == (2, True, False)

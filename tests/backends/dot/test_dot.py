@@ -256,8 +256,7 @@ def test_marks_are_told_by_line_and_words_and_ends_beside_steps_came_and_went_wi
     seen = graph(shown)
     boxes = {box.label: box for box in seen.boxes}
     added, removed = boxes["2 Do d + added"], boxes["2 Do b − removed"]
-    assert (added.classes, removed.classes) == (["added"], ["removed"])
-    assert added.shapes[0].get("stroke-width") == "3.5"
+    assert (added.classes, removed.classes, added.shapes[0].get("stroke-width")) == (["added"], ["removed"], "3.5")
     assert removed.shapes[0].get("stroke-dasharray")
     arrows = {arrow.label: arrow for arrow in seen.arrows}
     assert (arrows["+ worked"].classes, arrows["− worked"].classes) == (["added"], ["removed"])

@@ -110,5 +110,4 @@ def done(folder: Path) -> list[str]:
 
 def headings(ran: EngineRun) -> list[str]:
     """How a run has ended, without the parts that waited for an approval."""
-    found = re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)
-    return [line for line in found if not line.startswith("WAITING ")]
+    return [line for line in re.findall(r"^### (.*)$", ran.summary, re.MULTILINE) if not line.startswith("WAITING ")]

@@ -114,8 +114,7 @@ def test_a_gate_of_a_specification_is_named_by_its_step(tmp_path: Path) -> None:
     printed = place("answer", "a", "rejected")
     assert (printed.code, "to run the failed step again: " in printed.err) == (0, True), printed
     assert (place("resume").code, place("approve", "--gate", "a", "--by", "ada").code) == (75, 0)
-    assert place("resume").code == 0
-    assert [one["gate_id"] for one in place.record("approvals")] == ["m:w:a:hitl"]
+    assert (place("resume").code, [one["gate_id"] for one in place.record("approvals")]) == (0, ["m:w:a:hitl"])
 
 
 def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
@@ -151,8 +150,7 @@ def test_a_gate_of_a_workflow_is_named_by_its_step_in_make_and_one_call_opens_on
 def test_a_gate_of_a_specification_is_named_by_its_step_in_make(tmp_path: Path) -> None:
     made = makefile(tmp_path, "s.stepspec.json", json.dumps(specification({"id": "a", "human_gate": "required"})))
     assert made().code != 0
-    assert (made("approve", "GATE=a").code, made("resume").code) == (0, 0)
-    assert lines(tmp_path) == ["a"]
+    assert (made("approve", "GATE=a").code, made("resume").code, lines(tmp_path)) == (0, 0, ["a"])
 
 
 GATED = [{"id": step, "human_gate": "required"} for step in ("a", "b")]

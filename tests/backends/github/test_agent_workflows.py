@@ -176,8 +176,7 @@ def test_gates_of_an_environment_wait_as_long_as_github_lets_them() -> None:
     made = straight()
     nodes = [replace(node, settings=Settings(expire=60)) if node.task.kind == "gate" else node for node in made.nodes]
     for program_, is_told in ((made, False), (replace(made, nodes=tuple(nodes)), True)):
-        found = GithubBackend().emit(program_, {"agent": AGENT}).diagnostics
-        (note,) = (one for one in found if one.code == "RD527")
+        (note,) = (one for one in GithubBackend().emit(program_, {"agent": AGENT}).diagnostics if one.code == "RD527")
         assert ("GitHub ends a wait after 30 days, not after `expire`" in note.help) == is_told
 
 
@@ -220,8 +219,7 @@ def repository(folder: Path) -> str:
     git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "First"]):
         subprocess.run([*git, *words], check=True)
-    done = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    return subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture
@@ -268,8 +266,7 @@ def test_all_that_was_changed_is_collected_but_what_git_ignores_and_what_may_not
 def test_changes_are_proposed_by_a_job_without_agents_and_secrets_as_a_gate_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = replace(program(), secrets=("KEY",))
-    jobs = parsed(compiled(made, secrets=["KEY"], publish="pull-request"))["jobs"]
+    jobs = parsed(compiled(replace(program(), secrets=("KEY",)), secrets=["KEY"], publish="pull-request"))["jobs"]
     job = jobs["publish_pull_request"]
     assert job["permissions"] == {"contents": "write", "pull-requests": "write"}
     assert not any(word in json.dumps(job) for word in ("KEY", "RDC_AGENT", "checkout"))
@@ -410,12 +407,10 @@ def test_an_agent_that_alters_the_program_has_nothing_published(tmp_path: Path) 
     """Nor where it would have the run look complete before its job has ended at the gate."""
     base = repository(tmp_path / "repository")
     attack = 'for each in "$RUNNER_TEMP"/rdc-kept/program/*.py; do chmod u+w "$each"; echo "#" >> "$each"; done'
-    agents = {"coder": f"echo new > old.txt; {attack}; {AGENT}"}
-    workflow = compiled(program(), publish="pull-request", agents=agents)
+    workflow = compiled(program(), publish="pull-request", agents={"coder": f"echo new > old.txt; {attack}; {AGENT}"})
     done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base})
     assert "was changed" in done.log
-    assert done.jobs["part_1"].result == "failure"
-    assert done.jobs["publish_pull_request"].result == "skipped"
+    assert (done.jobs["part_1"].result, done.jobs["publish_pull_request"].result) == ("failure", "skipped")
     assert not list((tmp_path / "history").rglob("changes.json"))
 
 

@@ -108,13 +108,10 @@ def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -
     assert build["env"]["A"] == "${{ secrets.A }}"
 
 
-def test_an_environment_where_no_job_can_have_it(tmp_path: Path) -> None:
+def test_an_environment_where_no_job_can_have_it_and_a_step_that_is_not_there(tmp_path: Path) -> None:
     for last in (step(2, "PASS: COMPLETE", "FAIL: GOTO 1"), step(2) + "## 3. Ask\n\nGo on?\n\n- NO: GOTO 2\n"):
         made = emission(tmp_path, step(1) + last, {"steps": {"2": {"environment": "production"}}})
         assert [found.code for found in made.diagnostics] == ["RD520"]
-
-
-def test_a_step_that_is_not_there(tmp_path: Path) -> None:
     (found,) = emission(tmp_path, THREE, {"steps": {"22": {"secrets": ["A"]}}}).diagnostics
     assert (found.code, "did you mean `2`" in found.message) == ("RD013", True)
 
@@ -212,8 +209,7 @@ def test_only_the_ways_through_an_environment_ask_for_it(is_deployed: bool, deci
     asked = {"approval": [decision], **({"staging": ["approved"]} if is_deployed else {})}
     asked |= {"production": ["approved"]} if decision == "approved" else {}
     done = run(tmp_path, text, answers, environments=asked)
-    wanted = [*(["2  "] if is_deployed else ()), "4  " if decision == "approved" else "5  "]
-    assert shown(tmp_path) == wanted, done.log
+    assert shown(tmp_path) == [*(["2  "] if is_deployed else ()), "4  " if decision == "approved" else "5  "], done.log
 
 
 def test_the_part_behind_a_gate_has_the_environment_of_the_step_there() -> None:

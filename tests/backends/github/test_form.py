@@ -34,8 +34,7 @@ def test_a_runbook_of_defaults_is_native_steps_and_nothing_else(tmp_path: Path) 
     assert len(text.splitlines()) <= 43
     assert not {word for word in ("awk", "RUNNER_TEMP", "RDC_") if word in text}
     first, *others = steps(text)
-    assert set(first) == {"name", "uses", "with"}
-    assert others[0] == {"name": "1. Run tests", "run": "make test"}
+    assert (set(first), others[0]) == ({"name", "uses", "with"}, {"name": "1. Run tests", "run": "make test"})
     assert [set(step) for step in others] == [{"name", "run"}] * 3
     text = text_of(tmp_path, DEFAULTS.replace("make test", 'make test RUN="$RDC_RUN_ID"'))
     assert ("RDC_RUN_ID: ${{ github.run_id }}" in text, "RDC_ATTEMPT" in text) == (True, False)
@@ -100,22 +99,10 @@ def test_a_step_that_is_inserted_changes_no_other_but_by_its_name(place: int, su
 
 
 TITLES = [
-    'a $HOME `touch x` "b" $(touch x) ${N}',
-    "it's 100%0A::error::x",
-    "a ::warning title=a::b",
-    "a $",
-    "a ' b",
-    "Esac",
-    "Done",
-    "Test",
-    "Time",
-    "It's",
-    "In $x `y`",
-    "C:\\dir",
-    "Ends \\",
-    "It\u2019s",
+    'a $HOME `touch x` "b" $(touch x) ${N}', "it's 100%0A::error::x", "a ::warning title=a::b", "a $", "a ' b",
+    "Esac", "Done", "Test", "Time", "It's", "In $x `y`", "C:\\dir", "Ends \\", "It\u2019s",
     "Say \u201c$x\u201d",
-]
+]  # fmt: skip
 
 
 def test_titles_of_steps_in_a_loop_are_data(tmp_path: Path, clean: Clean) -> None:

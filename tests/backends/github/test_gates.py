@@ -196,8 +196,7 @@ def attacked(folder: Path, made: Program, number: int, records: Sequence[object]
     (folder / "attack.py").write_text(ATTACK, encoding="utf-8")
     (folder / "forged.json").write_text(json.dumps(records), encoding="utf-8")
     protected = {"approval": decisions}
-    attack = str(folder / "attack.py")
-    done = run(folder, compiled(made, OPTIONS), {}, number, environments=protected, meddler=attack)
+    done = run(folder, compiled(made, OPTIONS), {}, number, environments=protected, meddler=str(folder / "attack.py"))
     assert (folder / "done").exists(), "the journal was forged"
     return done
 
@@ -212,8 +211,7 @@ def test_the_approval_of_another_run_opens_no_gate(tmp_path: Path) -> None:
     assert [prompt for _, prompt, _ in log(tmp_path)] == ["Publish"]
     (tmp_path / "log").unlink()
     forged = [{"node": "1", **FINE, "next": "2"}, {"node": "2", **APPROVED, "next": "3", "approval": "1"}]
-    done = attacked(tmp_path, one_gate(), 2, forged, "rejected")
-    refused(tmp_path, done, "GitHub has no review that approves it")
+    refused(tmp_path, attacked(tmp_path, one_gate(), 2, forged, "rejected"), "GitHub has no review that approves it")
 
 
 @pytest.mark.soak
@@ -223,8 +221,7 @@ def test_the_approval_of_another_gate_opens_none(tmp_path: Path) -> None:
         {"node": "3", **FINE, "next": "4"},
         {"node": "4", **APPROVED, "next": "5", "approval": "1"},
     ]
-    done = attacked(tmp_path, two_gates(), 1, forged, "approved", "rejected")
-    refused(tmp_path, done, "A reviewer rejected a gate")
+    refused(tmp_path, attacked(tmp_path, two_gates(), 1, forged, "approved", "rejected"), "A reviewer rejected a gate")
 
 
 def test_an_approval_counts_in_runs_that_continue_one_another_and_of_no_other_workflow(tmp_path: Path) -> None:
@@ -236,8 +233,7 @@ def test_an_approval_counts_in_runs_that_continue_one_another_and_of_no_other_wo
     )
     workflow = compiled(made, OPTIONS)
     run(tmp_path, workflow, {}, 1, environments={"approval": ["approved"]})
-    inputs = {"resume": "1", "answers": "3 x"}
-    done = run(tmp_path, workflow, None, 2, inputs=inputs, environments={"approval": []})
+    done = run(tmp_path, workflow, None, 2, inputs={"resume": "1", "answers": "3 x"}, environments={"approval": []})
     assert ended(done) == "WAITING 4", done.log
     path = tmp_path / "history" / "1" / "run.json"
     record = path.read_text(encoding="utf-8")

@@ -59,8 +59,7 @@ def test_the_run_that_continues_closes_the_issue_and_opens_the_next(tmp_path: Pa
     found = [{**one, "number": 7 + at, "state": "open", "user": bot} for at, one in enumerate(others)]
     forged = {**issues(run)[0], "number": 10, "user": {"login": "mallory"}}
     path.write_text(json.dumps([*found, forged, *issues(run)]), encoding="utf-8")
-    refused = run(resume="1", answers="5 yes")
-    assert (refused.jobs["notify_issue"].result, issues(run, "closed")) == ("skipped", [])
+    assert (run(resume="1", answers="5 yes").jobs["notify_issue"].result, issues(run, "closed")) == ("skipped", [])
     assert ending(run(resume="1", answers="yes")) == "WAITING 5"
     assert [one["number"] for one in issues(run, "closed")] == [1]
     assert issues(run)[-1]["title"] == "Deploy waits at 5. Does it work?"
@@ -95,8 +94,7 @@ def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow
 
 def test_no_linter_finds_anything(tmp_path: Path, clean: Clean) -> None:
     document = DOCUMENT.replace("Agree", LOUD.replace("{{", "{ {"))
-    inline = {"runtime": "inline", "checkout": False}
-    for options in ({}, {"on": ["pull_request", "push"]}, {"carry": False}, inline):
+    for options in ({}, {"on": ["pull_request", "push"]}, {"carry": False}, {"runtime": "inline", "checkout": False}):
         text = Run(tmp_path, document, {**NOTIFIED, **options}).text
         clean(text)
         assert complaints(text) == []

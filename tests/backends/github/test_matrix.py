@@ -314,8 +314,7 @@ HOSTILE_TITLE = "${{ github.token }} ' \" # : {{x}}"
 
 
 def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path, clean: Clean) -> None:
-    agents = [Agent(name, text("?"), READING) for name in HOSTILE]
-    workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE), MATRIX)
+    workflow = compiled(reviewed(*[Agent(name, text("?"), READING) for name in HOSTILE], title=HOSTILE_TITLE), MATRIX)
     clean(workflow)
     shown = [row["agent"] for row in parsed(workflow)["jobs"][JOB]["strategy"]["matrix"]["include"]]
     visible = ["".join(c if c.isprintable() else " " for c in name) for name in HOSTILE]

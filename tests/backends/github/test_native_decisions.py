@@ -186,8 +186,7 @@ def test_questions_of_branches(small: str, decision: str, log: str, fragment: st
     assert "".join(native.log) == log, run.log
     assert fragment in run.summary + errors(run)
     done = "".join(native.log)
-    again = native(decision, env={"SMALL": small}, rerun="all")
-    assert (again.conclusion, "".join(native.log)) == ("failure", done)
+    assert (native(decision, env={"SMALL": small}, rerun="all").conclusion, "".join(native.log)) == ("failure", done)
 
 
 def test_yes_only_ends(tmp_path: Path) -> None:

@@ -213,8 +213,7 @@ def test_runs_wait_in_a_queue_names_have_emoji_and_an_action_without_inputs_is_a
     text = text_of(tmp_path, DOCUMENT, {**options, "concurrency": {"group": "x", "queue": "max"}})
     clean(text)
     assert parsed(text)["concurrency"] == {"group": "x", "cancel-in-progress": False, "queue": "max"}
-    assert parsed(text)["on"]["push"]["branches"] == ["release-🚀"]
-    assert steps(text)[1] == {"name": uses, "uses": uses}
+    assert (parsed(text)["on"]["push"]["branches"], steps(text)[1]) == (["release-🚀"], {"name": uses, "uses": uses})
     workflow = parsed(text_of(tmp_path, DOCUMENT, {"runs-on": ["größer-🚀"]}))
     assert workflow["jobs"]["runbook"]["runs-on"] == ["größer-🚀"]
 

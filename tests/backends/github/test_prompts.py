@@ -96,8 +96,7 @@ def test_a_value_of_an_event_or_an_output_stays_a_name(tmp_path: Path) -> None:
     ours += '## 2. Use\n\n```bash\necho "$V $HOST"\n```\n'
     options = {"on": ["issues", "workflow_dispatch"], "bind": {"HOST": "event.issue.title"}, "checkout": False}
     for given, shown in (({"checkout": False}, "{{V}} ${{ env.HOST }}, $("), (options, "{{V}} {{HOST}}, $(")):
-        text = text_of(tmp_path, ours, given)
-        found = [step for job in parsed(text)["jobs"].values() for step in job["steps"]]
+        found = [step for job in parsed(text_of(tmp_path, ours, given))["jobs"].values() for step in job["steps"]]
         prompts = [step["env"]["RDC_PROMPT"] for step in found if "RDC_PROMPT" in step.get("env", {})]
         if prompts:
             assert prompts[0].startswith(shown)
@@ -113,8 +112,7 @@ def test_outputs_of_a_command_in_a_loop_do_not_touch_those_of_the_loop(tmp_path:
         + command("Fix", "touch ok", "PASS: GOTO 1", "FAIL: GOTO 1")
     )
     ran = walk(text_of(tmp_path, document, SUMMARY), env={"LOG": str(tmp_path / "log")})
-    assert ending(ran) == "COMPLETE Deployed"
-    assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"
+    assert (ending(ran), (tmp_path / "log").read_text(encoding="utf-8")) == ("COMPLETE Deployed", "deployed\n")
 
 
 def test_a_loop_that_is_killed_is_no_end(tmp_path: Path, walk: Engine) -> None:
@@ -136,8 +134,7 @@ def test_a_loop_that_is_killed_is_no_end(tmp_path: Path, walk: Engine) -> None:
     ],
 )
 def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_path: Path, walk: Engine) -> None:
-    shown = ending(walk(text_of(tmp_path, document, SUMMARY)))
-    assert re.sub(r"\\(.)", r"\1", shown) == end
+    assert re.sub(r"\\(.)", r"\1", ending(walk(text_of(tmp_path, document, SUMMARY)))) == end
 
 
 def test_names_of_steps_are_no_names_of_files(tmp_path: Path) -> None:
@@ -189,5 +186,4 @@ def test_conditions_name_steps_as_the_program_does(tmp_path: Path, walk: Engine)
     )
     options = {"checkout": False, "summary": True, "prompts": "agent", "agent": "echo YES", "runtime": "inline"}
     ran = walk(text_of(tmp_path, document, options), env={"LOG": str(tmp_path / "log")})
-    assert ending(ran) == "COMPLETE Deployed"
-    assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"
+    assert (ending(ran), (tmp_path / "log").read_text(encoding="utf-8")) == ("COMPLETE Deployed", "deployed\n")

@@ -62,8 +62,7 @@ def test_steps_get_the_secrets_of_what_they_call() -> None:
     options = {"agent": {"run": AGENT, "secrets": ["KEY"]}, "tools": {"tracker": {"run": AGENT}}}
     jobs = parsed(compiled(triage(), {**options, "secrets": ["KEY", "DEPLOY"]}))["jobs"]
     found = {step["name"][:2]: set(step.get("env", ())) & {"KEY", "DEPLOY"} for step in jobs["part_1"]["steps"]}
-    assert (found["1."], found["2a"]) == ({"KEY"}, {"KEY", "DEPLOY"})
-    assert found["2b"] == set()
+    assert (found["1."], found["2a"], found["2b"]) == ({"KEY"}, {"KEY", "DEPLOY"}, set())
     assert not any({"KEY", "DEPLOY"} & set(step.get("env", ())) for step in jobs["approve_s4"]["steps"])
 
 
@@ -163,8 +162,7 @@ def shown_inputs() -> Program:
 
 def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
     workflow = compiled(shown_inputs())
-    declared = parsed(workflow)["on"]["workflow_dispatch"]["inputs"]
-    assert {name: each["type"] for name, each in declared.items()} == {
+    assert {name: each["type"] for name, each in parsed(workflow)["on"]["workflow_dispatch"]["inputs"].items()} == {
         "one_line": "string", "number": "string", "flag": "boolean", "kind": "choice", "code": "string",
     }  # fmt: skip
     run(tmp_path, workflow, {}, inputs={"one_line": "it's $HOME", "flag": "false"})
@@ -172,8 +170,7 @@ def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
 
 
 def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
-    given = {"number": "1,5", "one_line": "a\nb", "code": "A"}
-    done = run(tmp_path, compiled(shown_inputs()), {}, inputs=given)
+    done = run(tmp_path, compiled(shown_inputs()), {}, inputs={"number": "1,5", "one_line": "a\nb", "code": "A"})
     reasons = [
         "input one_line: it has more than one line",
         "input number: it is not a decimal number",
@@ -188,8 +185,7 @@ def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
 
 def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
     asked = program(node("1", Ask("input", text("?")), to(COMPLETE)), inputs=[Input("Answers"), Input("resume")])
-    options = {"on": {"workflow_dispatch": {"inputs": {"Resume_2": {"type": "string"}}}}}
-    workflow = parsed(compiled(asked, options))
+    workflow = parsed(compiled(asked, {"on": {"workflow_dispatch": {"inputs": {"Resume_2": {"type": "string"}}}}}))
     declared = workflow["on"]["workflow_dispatch"]["inputs"]
     assert list(declared) == ["Resume_2", "answers", "resume", "Answers_2", "resume_3"]
     (begin,) = (step for step in workflow["jobs"]["runbook"]["steps"] if step["name"] == "Open the run")

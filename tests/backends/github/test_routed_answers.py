@@ -186,8 +186,7 @@ def test_agents_get_nothing_that_the_runner_believes(tmp_path: Path) -> None:
         "RDC_STEP": "1", "RDC_TITLE": "Step 1", "RDC_RUN_ID": "1", "RDC_ATTEMPT": "1", "RDC_AGENT_TYPE": "type",
     }  # fmt: skip
     assert env["OWN"] == "1"
-    forbidden = {"TOKEN", "OUTPUT", "ENV", "PATH", "STEP_SUMMARY", "STATE"}
-    assert not {f"GITHUB_{name}" for name in forbidden} & set(env)
+    assert not {f"GITHUB_{name}" for name in ("TOKEN", "OUTPUT", "ENV", "PATH", "STEP_SUMMARY", "STATE")} & set(env)
 
 
 def test_secrets_are_masked_from_the_moment_they_are_read_and_never_saved(tmp_path: Path) -> None:

@@ -105,14 +105,12 @@ def test_a_run_without_secrets_is_saved_and_its_commands_tell_the_runner_nothing
     run, ran = waits(tmp_path, f"{lines}\necho hello > greeting", secrets=["DEPLOY_TOKEN", "KEY"])
     assert ending(ran) == "WAITING 2"
     assert all(line.strip() in ran.log for line in PRINTED)
-    assert (run.done(), ending(run(resume="1", answers="yes"))) == ([], "COMPLETE")
-    assert run.done() == ["hello"]
+    assert (run.done(), ending(run(resume="1", answers="yes")), run.done()) == ([], "COMPLETE", ["hello"])
     assert b"s3cret" not in b"".join(path.read_bytes() for path in run.saved().rglob("*") if path.is_file())
 
 
 def test_output_comes_as_it_is_written(tmp_path: Path) -> None:
-    command = 'for i in 1 2 3; do printf "out %s\\n" $i; echo "err $i" >&2; done; sleep 60 & exit 3'
-    ran = waits(tmp_path, command)[1]
+    ran = waits(tmp_path, 'for i in 1 2 3; do printf "out %s\\n" $i; echo "err $i" >&2; done; sleep 60 & exit 3')[1]
     assert "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n" in ran.log
     assert (ending(ran), "| 1 | **FAIL**, exit code 3 |" in ran.summary) == ("STOP", True), ran
 

@@ -188,8 +188,7 @@ def test_a_run_goes_through_its_gates_fails_and_goes_on_in_another_run(tmp_path:
         "approve_tool_announce_announce": "skipped",
     }
     assert place.records("approvals", 2) == approvals
-    steps = place.records("manifest", 2)["steps"]
-    assert [(step["step_id"], step["status"], step["attempts"]) for step in steps] == [
+    assert [(step["step_id"], step["status"], step["attempts"]) for step in place.records("manifest", 2)["steps"]] == [
         ("write", "completed", 1),
         ("announce", "completed", 2),
         ("end", "completed", 1),
@@ -231,8 +230,7 @@ def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
 def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
     document = FAILS.replace("step_specs:", '  tools: {tell: {command: \'echo "\\"$KEY\\""\'}}\nstep_specs:')
     document = document.replace("{id: first,", "{id: first, tools: [{name: tell, required: true}],")
-    place = Place(tmp_path, document, secrets=["KEY"])
-    program = place.folder / ".github" / "rdc" / "notes.py"
+    program = Place(tmp_path, document, secrets=["KEY"]).folder / ".github" / "rdc" / "notes.py"
     env = {"PATH": os.environ["PATH"], "KEY": "a-very-secret-value", "RDC_SECRETS": "KEY", "GITHUB_RUN_ID": "2"}
     words = [sys.executable, str(program), "run", "--input", "output_folder=out"]
     done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)

@@ -96,8 +96,7 @@ def refused_files(folder: Path, documents: Sequence[Mapping[str, object]]) -> li
     """Whether actionlint finds something in each workflow."""
     jobs = {"a": {"runs-on": "ubuntu-latest", "steps": [{"run": "echo a"}]}}
     for number, document in enumerate(documents):
-        text = json.dumps({"name": "a", **document, "jobs": jobs})
-        (folder / f"{number}.yml").write_text(text, encoding="utf-8")
+        (folder / f"{number}.yml").write_text(json.dumps({"name": "a", **document, "jobs": jobs}), encoding="utf-8")
     done = subprocess.run(
         [program(ACTIONLINT[0]), *ACTIONLINT[1:], *sorted(map(str, folder.glob("*.yml")))],
         capture_output=True,

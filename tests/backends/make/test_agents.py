@@ -79,14 +79,12 @@ def test_a_complete_run_leaves_its_artifact_where_the_operator_wants_it(tmp_path
     )
     made = Made(tmp_path, whole)
     given = ("AGENT=printf 'a $b\\n%s' \"$TOKEN\"",)
-    assert made.end(*given, TOKEN="s3cret") == "rdc: COMPLETE"
-    assert made.read(".rdc/main/main.mmd") == b"a $b\n***"
+    assert (made.end(*given, TOKEN="s3cret"), made.read(".rdc/main/main.mmd")) == ("rdc: COMPLETE", b"a $b\n***")
     assert made.end(*given, "kind=other", "OUT=my file", TOKEN="s3cret") == "rdc: COMPLETE"
     assert made.read("my file") == b"a $b\n***"
     done = made.make(*given, "OUT=no/such", TOKEN="s3cret")
     assert (done.returncode, b"rdc: to write it: make resume OUT=FILE AGENT=" in done.stdout) == (2, True)
-    assert made.end("resume", "OUT=there", TOKEN="s3cret") == "rdc: COMPLETE"
-    assert made.read("there") == b"a $b\n***"
+    assert (made.end("resume", "OUT=there", TOKEN="s3cret"), made.read("there")) == ("rdc: COMPLETE", b"a $b\n***")
 
 
 def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path: Path) -> None:

@@ -66,8 +66,7 @@ def shown_lines(made: Made) -> list[str]:
 
 def test_make_does_the_whole_and_each_step_when_it_is_due(made: Made) -> None:
     assert made.end("topic=rain") == "rdc: WAITING 2"
-    words_of = [sys.executable, "rdc/main.py", "status"]
-    of_the_program = warm.run(words_of, cwd=made.folder, env=environment({})).stdout
+    of_the_program = warm.run([sys.executable, "rdc/main.py", "status"], cwd=made.folder, env=environment({})).stdout
     assert (b"WAITING at 2" in of_the_program, b"make" in of_the_program) == (True, False)
     assert (made.end("step-1"), made.end("step-3")) == ("rdc: step 1 is completed", "rdc: WAITING 2")
     assert made.make("answer", "STEP=2", "REPLY=yes").returncode == 0
@@ -155,8 +154,7 @@ def test_the_tools_that_check_the_program_are_named_where_they_are_missing(made:
 
 
 def test_a_step_that_no_run_comes_to_may_be_all_that_needs_the_program(tmp_path: Path) -> None:
-    slow = node("2", shell("true"), settings=Settings(timeout=9))
-    made = Made(tmp_path, program(node("1", ask("yes_no")), slow))
+    made = Made(tmp_path, program(node("1", ask("yes_no")), node("2", shell("true"), settings=Settings(timeout=9))))
     assert made.end("OTHER=1") == "rdc: WAITING 1"
     assert "make answer" in made.make("help").stdout.decode()
 
@@ -255,8 +253,7 @@ def test_a_reply_can_be_in_a_file(made: Made) -> None:
     (made.folder / "reply").write_text("yes\r\n", encoding="utf-8")
     (made.folder / "empty").touch()
     assert made.end("answer", "STEP=2", "REPLY=no", "FILE=reply") == "rdc: error: use FILE or REPLY, not both"
-    missing = made.end("answer", "STEP=2", "FILE=empty")
-    assert missing == "rdc: error: REPLY is missing; for help, run: make help"
+    assert made.end("answer", "STEP=2", "FILE=empty") == "rdc: error: REPLY is missing; for help, run: make help"
     assert "No such file" in made.end("answer", "STEP=2", "FILE=none")
     assert made.make("answer", "STEP=2", "FILE=reply").returncode == 0
     assert made.end("resume", "HUMAN=", "RERUN=no") == "rdc: WAITING 3"
@@ -298,8 +295,7 @@ def test_several_goals_open_one_gate(tmp_path: Path) -> None:
     gates = [node(f"g{number}", gate(), when("approved", then), when("rejected", "stop"))
              for number, then in ((1, "a"), (2, "done"))]  # fmt: skip
     made = Made(tmp_path, program(gates[0], node("a", shell("echo a >> log"), always("g2")), gates[1]))
-    assert made.end("-k", "run", "resume", "resume", "HUMAN=1") == "rdc: WAITING g2"
-    assert made.read("log") == b"a\n"
+    assert (made.end("-k", "run", "resume", "resume", "HUMAN=1"), made.read("log")) == ("rdc: WAITING g2", b"a\n")
     assert made.end("resume", "HUMAN=1", "RDC_OPENED=", "RDC_ONCE=") == "rdc: COMPLETE"
 
 
@@ -331,19 +327,9 @@ def test_hints_can_be_pasted(tmp_path: Path) -> None:
 
 
 ODD = [
-    "a b",
-    "$(shell touch x)",
-    "#1",
-    "a,b",
-    "100%",
-    "run",
-    "-n",
-    "{N}.1",
-    "é/b.md/1",
-    "x=y:b",
-    "step-run",
+    "a b", "$(shell touch x)", "#1", "a,b", "100%", "run", "-n", "{N}.1", "é/b.md/1", "x=y:b", "step-run",
     "step-a-b",
-]
+]  # fmt: skip
 
 
 def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:

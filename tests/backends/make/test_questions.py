@@ -96,8 +96,7 @@ def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
         (made.state / name).unlink()
     assert made.end() == "rdc: WAITING 1"
     made.make("answer", "STEP=1", "REPLY=yours")
-    assert (made.end("resume"), victim.read_text()) == ("rdc: COMPLETE", "mine")
-    assert list(folder.iterdir()) == []
+    assert (made.end("resume"), victim.read_text(), list(folder.iterdir())) == ("rdc: COMPLETE", "mine", [])
 
 
 def two() -> Program:
@@ -152,8 +151,7 @@ SHOWS = (
 
 
 def test_the_prompt_of_a_command_is_shown_and_nothing_in_it_runs(tmp_path: Path) -> None:
-    shown = Place(tmp_path, SHOWS).make().stderr
-    assert "    On db1, watch `$(touch owned)`, $(touch owned) and $HOME.\n" in shown
+    assert "    On db1, watch `$(touch owned)`, $(touch owned) and $HOME.\n" in Place(tmp_path, SHOWS).make().stderr
     assert not (tmp_path / "owned").exists()
 
 

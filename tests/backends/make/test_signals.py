@@ -182,8 +182,7 @@ def test_a_second_run_is_refused_and_the_first_goes_on(tmp_path: Path, ended: li
     assert place.make("status").returncode == 0
     (tmp_path / "go").touch()
     out, _ = ended[0].communicate(timeout=PATIENCE)
-    assert (out.splitlines()[-1], place.lines("log")) == ("rdc: COMPLETE", ["build", "ship"])
-    assert locks(place) == []
+    assert (out.splitlines()[-1], place.lines("log"), locks(place)) == ("rdc: COMPLETE", ["build", "ship"], [])
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -251,8 +250,7 @@ def test_a_run_whose_loop_was_killed_waits_for_its_command(tmp_path: Path, ended
         os.killpg(group, signal.SIGKILL)
     wait_until(lambda: not is_alive(group))
     (tmp_path / "quick").touch()
-    assert code(place.make("resume")) == 75
-    assert ending(place.make("resume", "RERUN=yes")) == (0, "rdc: COMPLETE")
+    assert (code(place.make("resume")), ending(place.make("resume", "RERUN=yes"))) == (75, (0, "rdc: COMPLETE"))
     assert place.lines("log") == ["build", "ship"]
 
 

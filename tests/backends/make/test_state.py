@@ -188,8 +188,7 @@ def test_a_link_in_the_place_of_all_states_is_refused(verb: str, flow: Place) ->
 
 def test_a_state_that_cannot_be_written_is_said_and_nothing_runs(flow: Place) -> None:
     (flow.folder / ".rdc").touch()  # where the folder should be
-    refused = flow.make()
-    assert (ending(refused), flow.lines("log")) == ((2, f"rdc: error: cannot create {STATE}"), [])
+    assert (ending(flow.make()), flow.lines("log")) == ((2, f"rdc: error: cannot create {STATE}"), [])
 
 
 @pytest.mark.parametrize(

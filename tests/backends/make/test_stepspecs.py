@@ -56,8 +56,7 @@ def test_make_does_the_line_of_steps_and_stops_at_a_gate(tmp_path: Path) -> None
     assert place.end("resume") == "rdc: COMPLETE"
     (approval,) = records_of(place, "approvals")
     assert (approval["approved_by"], approval["note"]) == ("ana", "fine $(shell touch x) 'really'")
-    assert place.read("log") == b"step-01\ntell it\n"
-    assert place.end("step-01") == "rdc: step step-01 is completed"
+    assert (place.read("log"), place.end("step-01")) == (b"step-01\ntell it\n", "rdc: step step-01 is completed")
     assert b"WorkflowCompleted" in place.make("timeline").stdout
     assert not list(tmp_path.glob("[xt]")) + list(tmp_path.glob("noticed"))
 

@@ -209,7 +209,7 @@ def boxes(seen: Picture) -> dict[str, str]:
     return {box.node.id: " · ".join(box.lines) for box in seen.boxes}
 
 
-def test_words_of_agents_stand_on_arrows() -> None:
+def test_words_of_agents_of_a_parallel_step_and_of_a_gate_stand_on_arrows() -> None:
     assert arrows(example("review-loop"))[:5] == [
         "write worked -> review",
         "write failed -> nothing",
@@ -217,9 +217,6 @@ def test_words_of_agents_stand_on_arrows() -> None:
         "review ↻ AGAIN · rounds < 3 · rounds + 1 -> write",
         "review otherwise -> nothing",
     ]
-
-
-def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
     assert arrows(example("parallel-review")) == [
         "review TRIVIAL -> merge", "review APPROVE -> gate", "review REJECT -> rejected",
         "review otherwise -> unclear", "gate approved -> merge", "gate rejected -> rejected",
@@ -283,8 +280,7 @@ def test_a_limit_of_visits_is_a_box_of_the_loop() -> None:
 
 def test_a_name_that_looks_like_a_mark_is_none() -> None:
     """Only the role of a counter says that it is one."""
-    noted = to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),))
-    first = node("0", Shell("sh", text("true")), noted, to("1"))
+    first = node("0", Shell("sh", text("true")), to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),)), to("1"))
     seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ENDS)
     plain, marked = Counter("2 failed", ""), Counter("2 failed", "", 0, "mark", "9", "fail")
     assert "1 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, counters=(plain,))))

@@ -113,8 +113,7 @@ def test_a_program_imports_nothing_from_its_folder(case: str, tmp_path: Path) ->
     elsewhere.mkdir()
     program = written(case, folder)
     for name in sys.stdlib_module_names:
-        text = f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n"
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n", encoding="utf-8")
     (elsewhere / "answers").write_text("1 no\n", encoding="utf-8")
     for words in CALLS.get(case, [["run"], ["status"], ["run", "--help"]]):
         subprocess.run([sys.executable, program, *words], cwd=elsewhere, stdin=subprocess.DEVNULL, check=False)

@@ -133,8 +133,7 @@ def valid() -> Program:
 @settings(max_examples=20, deadline=None)
 @given(title=hostile_texts, about=hostile_texts, path=hostile_texts, has_program=st.booleans())
 def test_hostile_texts_stay_in_their_places(title: str, about: str, path: str, has_program: bool) -> None:
-    source = SourceFile(f"{path}a.runbook.md", "0" * 64)
-    program = replace(valid(), title=title, description=about, sources=(source,))
+    program = replace(valid(), title=title, description=about, sources=(SourceFile(f"{path}a.runbook.md", "0" * 64),))
     emission = load("skill").emit(program, {"program": has_program})
     if emission.text is None:
         assert {one.code for one in emission.diagnostics} == {"RD551"}
