@@ -9,8 +9,6 @@ import pytest
 
 from tests.support.makefiles import FLOW, PATIENCE, Place, kill_all
 
-KINDS = ("busybox sh", "bash --posix", "dash")
-
 
 @pytest.fixture
 def flow(tmp_path: Path) -> Place:
@@ -29,9 +27,8 @@ def ended() -> Iterator[list[subprocess.Popen[str]]]:
         process.communicate(timeout=PATIENCE)
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=("busybox sh", "bash --posix", "dash"))
 def kind(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A shell of some kind."""
     real, *more = request.param.split()
     if not shutil.which(real):
         pytest.skip(f"there is no {real} here")

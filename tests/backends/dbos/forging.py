@@ -63,6 +63,5 @@ def output(message: dict[str, Any]) -> str:
 
 
 def status_of(legs: Legs, run: str) -> list[tuple[str, str]]:
-    """Return the status and the worker of each leg of a run."""
     found: list[Leg] = legs.of_run(run)
     return [(leg.status, leg.worker) for leg in found]

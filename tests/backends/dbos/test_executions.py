@@ -47,8 +47,6 @@ class Engine:
 
 
 class Database:
-    """Has runs without records."""
-
     is_sqlite, path = True, ""
 
     def __init__(self) -> None:

@@ -22,7 +22,6 @@ from tests.support.stepspec_drives import EXECUTOR, MOST_CALLS, drive_of
 
 pytestmark = pytest.mark.process
 
-REVIEW = ROOT / "examples" / "programs" / "parallel-review.program.json"
 
 AGENT = """\
 cat > /dev/null
@@ -43,7 +42,7 @@ def agent(folder: Path, text: str = AGENT) -> str:
 @pytest.mark.soak
 def test_a_killed_worker_leaves_no_parallel_agent_and_repeats_no_finished_one(fleet: WarmFleet, tmp_path: Path) -> None:
     text = AGENT.replace("if test -e hold", 'if test -e hold && test "$RDC_AGENT_TYPE" = style')
-    fleet.compile_file(REVIEW)
+    fleet.compile_file(ROOT / "examples" / "programs" / "parallel-review.program.json")
     (tmp_path / "hold").touch()
     worker = fleet.worker("--agent", agent(tmp_path, text))
     fleet.start("r1")

@@ -27,7 +27,6 @@ from tests.backends.dbos.forging import MINE, OTHER, add_run, ended, forge, legs
 pytestmark = pytest.mark.tool
 
 ODD_RUNS = ("", "..", "../outside", "a/b", "-a", "\x1b[2J")
-ODD_WORKERS = ("../precious", "a/b:1:00000001", "", "version-1")
 IS_FULL = (
     "CREATE TRIGGER is_full BEFORE UPDATE ON workflow_status BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
 )
@@ -88,7 +87,7 @@ def test_a_parked_leg_is_queued_when_the_disk_has_space_again(queued: WarmFleet,
 def test_workers_with_names_that_no_worker_has_are_left_alone(queued: WarmFleet, legs: Legs) -> None:
     (queued.folder / "precious").touch()
     worker = worker_of(legs)
-    for number, name in enumerate(ODD_WORKERS):
+    for number, name in enumerate(("../precious", "a/b:1:00000001", "", "version-1")):
         add_run(legs, f"odd{number}")
         taken(queued, f"odd{number}.1", name)
     taken(queued, "r1.1", MINE)

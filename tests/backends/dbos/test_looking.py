@@ -19,7 +19,6 @@ pytestmark = pytest.mark.tool
 
 @contextmanager
 def viewing(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    """The page about the program of a fleet."""
     monkeypatch.chdir(fleet.folder)
     with serving_runs("job.runbook.md", partial(WorkerRuns, Worker(fleet.script.name, fleet.url))) as client:
         yield client

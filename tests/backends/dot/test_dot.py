@@ -42,11 +42,9 @@ from tests.support.sample_programs import (
 
 pytestmark = pytest.mark.process
 
-GOLDEN = listed(".dot")
-
 
 @pytest.mark.share(4)
-@pytest.mark.parametrize("path", GOLDEN)
+@pytest.mark.parametrize("path", listed(".dot"))
 def test_graphviz_draws_the_golden_files(path: str) -> None:
     text = of(path).read_text(encoding="utf-8")
     assert MARK in text.split("\n")[0]

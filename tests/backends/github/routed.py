@@ -1,14 +1,13 @@
 """Runs of workflows of programs made by hand, whose agents a stub answers."""
 
 import json
-import os
 import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backends.base import Companion
+from backends.base import Emission
 from backends.github import GithubBackend
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Input, Program, Variable
@@ -16,19 +15,14 @@ from compiler.ir.tasks import Agent, Branch, Gate, Parallel, Reading, Tool
 from compiler.ir.texts import text
 from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, to, words
 from tests.support import actions_engine as engine
+from tests.support.github.compiling import beside
 
 
 class Workflow(str):
-    """A workflow and the files that its steps call."""
+    """A workflow, and all that the target made of its program."""
 
-    __slots__ = ("files",)
-    files: tuple[Companion, ...]
-
-    def put_into(self, repository: Path) -> None:
-        for file in self.files:
-            path = Path(os.path.normpath(repository / ".github" / "workflows" / file.path))
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(file.text, encoding="utf-8")
+    __slots__ = ("made",)
+    made: Emission
 
 
 INLINE: Mapping[str, object] = {"checkout": False, "runtime": "inline"}
@@ -39,7 +33,7 @@ def compiled(made: Program, options: Mapping[str, object] | None = None) -> Work
     found = GithubBackend().emit(made, options or {})
     assert found.text, found.diagnostics
     workflow = Workflow(found.text)
-    workflow.files = found.companions
+    workflow.made = found
     return workflow
 
 
@@ -71,7 +65,7 @@ def run(
     place = repository or folder / "repository"
     place.mkdir(exist_ok=True)
     if isinstance(workflow, Workflow):
-        workflow.put_into(place)
+        beside(place, workflow.made)
     return engine.run(place, workflow, history=folder / "history", env=env, run_id=number, **more)
 
 

@@ -216,9 +216,8 @@ WAITS = jobs("""
     """)
 
 
-def record(folder: Path, run: int = 1) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "history" / str(run) / "run.json").read_text(encoding="utf-8"))
-    return found
+def record(folder: Path, run: int = 1) -> Any:
+    return json.loads((folder / "history" / str(run) / "run.json").read_text(encoding="utf-8"))
 
 
 def test_names_of_environments_have_no_case(walk: Engine, tmp_path: Path) -> None:

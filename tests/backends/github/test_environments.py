@@ -248,7 +248,6 @@ def test_what_a_step_cannot_have_is_refused(code: str, made: Program, steps: dic
 
 STRAIGHT = command("1", "FIRST", "PASS: CONTINUE", "FAIL: CONTINUE") + command("2", "SECOND")
 LOOPED = STRAIGHT + "\n- PASS: CONTINUE\n- FAIL: GOTO 1\n"
-AFTER = "\n## 3\n\n```bash\nTHIRD\n```\n"
 
 
 def lines(folder: Path, document: str, first: str, second: str, **options: object) -> list[str]:
@@ -275,7 +274,7 @@ SHOW = 'printf "%s\\n" "$A" "${B-none}" >> "$LOG"'
 )  # fmt: skip
 def test_a_step_of_a_loop_sees_what_a_step_would_see(tmp_path: Path, first: str) -> None:
     native = lines(tmp_path / "native", STRAIGHT, first, SHOW)
-    looped = lines(tmp_path / "looped", LOOPED + AFTER, first, SHOW)
+    looped = lines(tmp_path / "looped", LOOPED + "\n## 3\n\n```bash\nTHIRD\n```\n", first, SHOW)
     assert native != ["", "none"]
     assert looped == [*native, *native], "the second step of the loop, and the step after it"
     assert not list(tmp_path.rglob("canary"))

@@ -96,9 +96,8 @@ def test_no_script_and_no_command_holds_an_expression_whatever_the_options(optio
 
 NAMES = ("a", "b", "c")
 PASSED = st.sampled_from(NAMES).map(lambda step: Literal(step, "outcome", "==", "success"))
-LITERALS = st.one_of(PASSED, PASSED.map(negation))
 CONDITIONS: st.SearchStrategy[Condition] = st.recursive(
-    LITERALS,
+    st.one_of(PASSED, PASSED.map(negation)),
     lambda parts: st.one_of(
         st.lists(parts, max_size=3).map(lambda found: All(tuple(found))),
         st.lists(parts, max_size=3).map(lambda found: Some(tuple(found))),

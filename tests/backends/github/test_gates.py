@@ -23,10 +23,8 @@ pytestmark = pytest.mark.tool
 
 NOT_REVIEWED = "no review of the environment approval. No one has decided"
 
-BUILD = 'echo build >> "$FOLDER/log"; echo built > result'
 
-
-def gated(build: str = BUILD) -> Program:
+def gated(build: str = 'echo build >> "$FOLDER/log"; echo built > result') -> Program:
     """A program with a gate between two commands, and a command after a rejection."""
     log = 'echo "{} $(cat result)" >> "$FOLDER/log"'.format
     return program(

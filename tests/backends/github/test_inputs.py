@@ -167,7 +167,7 @@ def test_inputs_are_read_by_bash_reviewed_by_people_and_given_by_callers(clean: 
     made = row(Input("NAME", pattern=r"\d+"), Input("OF", type="choice", options=("p", "q")))
     called = compiled(made, {"on": ["workflow_call", "workflow_dispatch"]})
     assert parsed(called)["on"]["workflow_call"]["inputs"]["NAME"]["required"] is True
-    assert called.files == ()
+    assert called.made.companions == ()
     clean(called)
 
 

@@ -24,7 +24,6 @@ LOUD = "@owner/team closes #1 ![x](http://x) ``` <img> ${{ github.token }} $(id)
 
 
 def issues(run: Run, state: str = "open") -> list[dict[str, Any]]:
-    """The issues of the repository in a state."""
     path = run.place / "history" / "issues.json"
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     return [one for one in found if one["state"] == state]

@@ -30,11 +30,10 @@ def compiled(folder: Path, document: str = DOCUMENT, **options: object) -> Emiss
     return emission(folder, document, {**BY_REVIEWERS, **options})
 
 
-def jobs_of(folder: Path, document: str = DOCUMENT, **options: object) -> Mapping[str, Any]:
+def jobs_of(folder: Path, document: str = DOCUMENT, **options: object) -> Any:
     made = compiled(folder, document, **options)
     assert made.text, made.diagnostics
-    jobs: Mapping[str, Any] = parsed(made.text)["jobs"]
-    return jobs
+    return parsed(made.text)["jobs"]
 
 
 def names(job: Mapping[str, Any]) -> list[str]:

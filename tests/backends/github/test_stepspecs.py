@@ -57,7 +57,6 @@ def emitted(program: Program, **options: Any) -> Emission:
 
 
 def written(folder: Path, document: str = PUBLISH, **options: Any) -> str:
-    """The workflow of a document, with its companions in a folder that is the repository."""
     return beside(folder, emitted(compiled(folder, document), **options))
 
 

@@ -118,11 +118,8 @@ def test_commands_have_their_own_shells(tmp_path: Path) -> None:
     assert (place.make().returncode, place.lines("log")) == (0, ["1 bash", "2 ", "3 bash"])
 
 
-PRINTED = TEXTS.map(lambda text: re.sub("[^ -~\n\t]", "é", text)[:60_000])
-
-
 @settings(max_examples=5, suppress_health_check=list(HealthCheck))
-@given(text=PRINTED)
+@given(text=TEXTS.map(lambda text: re.sub("[^ -~\n\t]", "é", text)[:60_000]))
 @example(text=re.sub("[^ -~\n\t]", "é", "".join(piece for piece in PIECES if len(piece) < 100)))
 @example(text="$(MAKE) ${MAKE} $$(MAKE) \\")
 @example(text="define x\n endef # x\nendef\n\\\n\\\\")

@@ -25,7 +25,6 @@ ROLLBACK = (
 
 @pytest.fixture
 def stopped(tmp_path: Path) -> Place:
-    """A run that ended with STOP."""
     place = Place(tmp_path, ROLLBACK)
     ended = place.make()
     assert ending(ended) == (1, "rdc: STOP Restored")

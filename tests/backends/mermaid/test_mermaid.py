@@ -50,7 +50,6 @@ from tests.support.sample_programs import (
 
 pytestmark = pytest.mark.tool
 
-GOLDEN = listed(".mmd")
 TWO_WAYS = program(
     node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
     node("C", End("complete")),
@@ -60,13 +59,12 @@ TWO_WAYS = program(
 
 @pytest.fixture(scope="session")
 def mermaid() -> Iterator[Mermaid]:
-    """The real parser."""
     with running() as parser:
         yield parser
 
 
 @pytest.mark.share(18)
-@pytest.mark.parametrize("path", GOLDEN)
+@pytest.mark.parametrize("path", listed(".mmd"))
 def test_mermaid_reads_the_golden_files(path: str, mermaid: Mermaid) -> None:
     text = of(path).read_text(encoding="utf-8")
     assert mermaid.read(text).boxes

@@ -27,8 +27,6 @@ from tests.support.documents import program_at
 from tests.support.plain_table import Table, table
 from tests.support.runbooks import command
 
-EXTENSIONS = EDITIONS["agents"].kinds()
-
 EXAMPLES = Path(__file__).parents[3] / "examples"
 NAMES = ("host", "a_1", "VERSION")
 ORIGIN = Origin("a.md", Span(3, 1, 3, 2))
@@ -38,7 +36,7 @@ def rebuilt(called: Calls) -> Table:
     """The table that the calls build, as Python executes them."""
     found: dict[str, Any] = {}
     exec(f"def runbook({', '.join(called.parameters)}):\n" + "\n".join(called.lines) + "\n", found)
-    return built(found["runbook"], EXTENSIONS)
+    return built(found["runbook"], EDITIONS["agents"].kinds())
 
 
 def reference(name: str, **more: str) -> Reference:

@@ -36,7 +36,6 @@ from tests.support.runtime_programs import agent, node, program, sh
 
 pytestmark = pytest.mark.process
 
-EXTENSIONS = EDITIONS["agents"].kinds()
 
 SEPARATOR = "# " + "-" * 117
 FEW = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
@@ -57,7 +56,7 @@ def same(made: Program) -> None:
     ast.parse(source, feature_version=(3, 9))
     found: dict[str, Any] = {}
     exec(source, found)
-    rebuilt = built(found["runbook"], EXTENSIONS)
+    rebuilt = built(found["runbook"], EDITIONS["agents"].kinds())
     assert rebuilt == wanted
     names = ([name for name, step in each["nodes"].items() if step["task"] != "end"] for each in (rebuilt, wanted))
     assert next(names) == next(names), "in this order"

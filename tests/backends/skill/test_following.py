@@ -35,8 +35,6 @@ Work = Callable[[str, str, int], str]
 
 
 class Done(NamedTuple):
-    """What came of a call."""
-
     code: int
     out: str
     err: str
@@ -63,9 +61,8 @@ class Follower:
         done = warm.run(called, cwd=self.folder, env=env, input=given.encode())
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def facts(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.call(self.status).out)
-        return found
+    def facts(self) -> Any:
+        return json.loads(self.call(self.status).out)
 
     def open(self, **inputs: str) -> None:
         words = " ".join(shlex.split(self.opening)[2:])
@@ -74,7 +71,7 @@ class Follower:
             words = words.replace(f"{name}=VALUE", shlex.quote(f"{name}={value}"))
         assert self.call(words).code == 0
 
-    def follow(self) -> dict[str, Any]:
+    def follow(self) -> Any:
         """Do what the skill asks for until the run is over or a person must act."""
         for _ in range(MOST):
             facts = self.facts()

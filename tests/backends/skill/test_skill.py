@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -18,26 +19,17 @@ from tests.support.cli import GOOD, Result, call
 from tests.support.outputs import check_skill
 from tests.support.sample_programs import hostile_texts
 
-DESCRIBED = (
-    """---
-description: 'Deploys the "shop": use it to release.'
----
-
-"""
-    + GOOD
-)
+DESCRIBED = f"""---\ndescription: 'Deploys the "shop": use it to release.'\n---\n\n{GOOD}"""
 
 
 def made(folder: Path, text: str = DESCRIBED, *words: str, out: str = "deploy/SKILL.md") -> Result:
-    """Compile a document to a skill."""
     (folder / "rdc.toml").touch()
     (folder / "deploy.runbook.md").write_text(text, encoding="utf-8")
     return call("compile", "deploy.runbook.md", "--to", "skill", "-o", out, *words, cwd=folder)
 
 
-def facts(path: Path) -> dict[str, object]:
-    found: dict[str, object] = yaml.safe_load(path.read_text(encoding="utf-8").split("---\n")[1])
-    return found
+def facts(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8").split("---\n")[1])
 
 
 def test_it_writes_a_valid_skill_with_its_program(tmp_path: Path) -> None:
