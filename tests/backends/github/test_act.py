@@ -91,14 +91,9 @@ def test_inputs_variables_secrets_and_a_workspace_of_its_own(tmp_path: Path, mon
 
     def log(number: int) -> str:
         place = tmp_path / f"log{number}"
-        done = run(
-            folder,
-            text,
-            inputs={"who": f'{number} it\'s "me" = $x', "dry": "false"},
-            env={"YARDSTICK": str(place), "OF_THE_JOB": "given"},
-            secrets={"GITHUB_TOKEN": "t"},
-            run_id=7,
-        )
+        given = {"who": f'{number} it\'s "me" = $x', "dry": "false"}
+        env = {"YARDSTICK": str(place), "OF_THE_JOB": "given"}
+        done = run(folder, text, inputs=given, env=env, secrets={"GITHUB_TOKEN": "t"}, run_id=7)
         assert done.exit_code == 0, done.log
         return place.read_text(encoding="utf-8")
 

@@ -183,18 +183,13 @@ def test_a_further_attempt_repeats_no_completed_step(run: Run) -> None:
 OTHER = {"full_name": "stranger/repository"}
 EARLIER = "ab" * 20
 EVENTS = ["push", "pull_request", "workflow_dispatch"]
-FACTS = {
-    "GITHUB_REPOSITORY": "owner/repository",
-    "GITHUB_WORKFLOW_REF": WORKFLOW,
-    "GITHUB_REF_NAME": "main",
-    "GITHUB_SHA": COMMIT,
-}
+FACTS = {"REPOSITORY": "owner/repository", "WORKFLOW_REF": WORKFLOW, "REF_NAME": "main", "SHA": COMMIT}
 
 
 @pytest.fixture(autouse=True)
 def _on_github(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in FACTS.items():
-        monkeypatch.setenv(name, value)
+        monkeypatch.setenv(f"GITHUB_{name}", value)
     monkeypatch.setattr(api, "PAUSES", ())
 
 

@@ -120,11 +120,8 @@ def test_titles_and_questions_are_data(text: str, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(publisher, "ask", ask)
     facts = {"REPOSITORY": "o/r", "RUN_ID": "1", "SERVER_URL": "https://github.com"}
-    for name, value in {
-        "ISSUE": as_word([text, text]),
-        "RESUMED": "",
-        **{f"GITHUB_{k}": v for k, v in facts.items()},
-    }.items():
+    given = {"ISSUE": as_word([text, text]), "RESUMED": ""} | {f"GITHUB_{name}": facts[name] for name in facts}
+    for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert re.fullmatch("[A-Za-z0-9_-]*", as_word([text, text]))
     publisher.issue("", b"")

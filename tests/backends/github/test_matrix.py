@@ -33,23 +33,14 @@ def reviewed(*agents: Agent, check: Any = "all", first: Any = None, **settings: 
     """A draft that agents review at the same time, and a command that notes what they say."""
     entries = agents or (Agent("editor", words("Edit: ", ref("draft")), READING), Agent("", text("Read"), READING))
     failing = ("BAD",) if any(entry.reading.keywords for entry in entries) else ()
-    end = node("failed", End("stop", words("Not well: ", ref("said"))))
+    both = Parallel(tuple(entries), check, failing)
+    end, said = node("failed", End("stop", words("Not well: ", ref("said")))), [Keep("said")]
+    passed, shows = "OK" if failing else "pass", bash('printf "%s" "$SAID" > "$FOLDER/said"; ls > "$FOLDER/files"')
     first = first or node("draft", Agent("", text("Draft")), to("review", "pass", do=[Keep("draft")]), to(STOP))
     return program(
         first,
-        node(
-            "review",
-            Parallel(tuple(entries), check, failing),
-            to("note", "OK" if failing else "pass", do=[Keep("said")]),
-            to("failed", do=[Keep("said")]),
-            **settings,
-        ),
-        node(
-            "note",
-            bash('printf "%s" "$SAID" > "$FOLDER/said"; ls > "$FOLDER/files"'),
-            to(COMPLETE),
-            variables=(Variable("SAID", "said"),),
-        ),
+        node("review", both, to("note", passed, do=said), to("failed", do=said), **settings),
+        node("note", shows, to(COMPLETE), variables=(Variable("SAID", "said"),)),
         end,
         slots=["draft", "said"],
     )

@@ -276,8 +276,7 @@ def published(
         asked.append((method, path))
         assert authorization.startswith("Bearer ")
         path = path.removeprefix("/repos/owner/repository")
-        known: dict[str, object] = {"": {"default_branch": "main"}}
-        known["/git/ref/heads/main"] = {"object": {"sha": "0" * 40}}
+        known = {"": {"default_branch": "main"}, "/git/ref/heads/main": {"object": {"sha": "0" * 40}}}
         if method == "GET":
             return (200, known[path]) if path in known else (404, {})
         return 201, {"number": 5}
@@ -356,14 +355,9 @@ def test_a_summary_shows_a_text_that_does_nothing(tmp_path: Path) -> None:
 
 
 def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
-    text = workflow(
-        tmp_path,
-        agent={"run": "llm", "secrets": ["KEY"]},
-        secrets=["KEY"],
-        publish=["comment", "pull-request", "summary"],
-        **ON_ISSUES,
-    )
-    jobs = parsed(text)["jobs"]
+    kinds = ["comment", "pull-request", "summary"]
+    agent = {"run": "llm", "secrets": ["KEY"]}
+    jobs = parsed(workflow(tmp_path, agent=agent, secrets=["KEY"], publish=kinds, **ON_ISSUES))["jobs"]
     assert jobs["playbook"]["permissions"] == {"contents": "read"}
     assert jobs["publish_comment"]["permissions"] == {"contents": "read", "issues": "write"}
     assert jobs["publish_pull_request"]["permissions"] == {"contents": "write", "pull-requests": "write"}

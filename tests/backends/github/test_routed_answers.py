@@ -23,15 +23,11 @@ pytestmark = pytest.mark.tool
 
 def asking() -> Program:
     """One question of each kind, the last one a gate in a loop."""
+    which = Ask("select", text("Which?"), options=(words("for ", ref("name")), text("Other One")))
     return program(
         node("ask", Ask("yes_no", words("Sure, ", ref("name", missing="you"), "?")), to("name", "pass"), to(STOP)),
         node("name", Ask("input", text("Who?")), to("pick", do=[Keep("name")])),
-        node(
-            "pick",
-            Ask("select", text("Which?"), options=(words("for ", ref("name")), text("Other One"))),
-            to("sure", "for {{name}}"),
-            to(STOP, "Other One"),
-        ),
+        node("pick", which, to("sure", "for {{name}}"), to(STOP, "Other One")),
         node("sure", Ask("confirm", text("Really?")), to("gate", "yes"), to("name", "no")),
         node("gate", Gate("p", words("Let ", ref("name"), " in")), to("last", "approved"), to("sure", "rejected")),
         node("last", sh('printf "%s" "$NAME" > "$FOLDER/name"'), to(COMPLETE), variables=(Variable("NAME", "name"),)),
@@ -133,20 +129,13 @@ def test_no_agent_answers_for_a_person_in_a_loop_that_has_both(tmp_path: Path) -
 
 def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:
     everything = "\n".join(HOSTILE) + "\0" + "x" * 100
+    gives = bash('printf "%s\\n" "$SAID"; printf "x<<EOF\\n%s\\nEOF\\n" "$SAID" > "$RDC_OUTPUT"')
+    takes = Tool("tracker", "t", words('{"a": "', ref("value"), " ", ref("issue"), '"}'))
     made = program(
         node("1", Agent("", words("P ", ref("issue"))), to("2", do=[Keep("said")])),
         node("2", Branch(), to(STOP, SlotTest("said", "==", "")), to("3")),
-        node(
-            "3",
-            bash('printf "%s\\n" "$SAID"; printf "x<<EOF\\n%s\\nEOF\\n" "$SAID" > "$RDC_OUTPUT"'),
-            to("4", do=[Keep("value", "output", "x")]),
-            variables=(Variable("SAID", "said"),),
-        ),
-        node(
-            "4",
-            Tool("tracker", "t", words('{"a": "', ref("value"), " ", ref("issue"), '"}')),
-            to("end", do=[Keep("value")]),
-        ),
+        node("3", gives, to("4", do=[Keep("value", "output", "x")]), variables=(Variable("SAID", "said"),)),
+        node("4", takes, to("end", do=[Keep("value")])),
         node("end", End("stop", words("It was ", ref("said")))),
         slots=("said", "value"),
         inputs=(Input("issue", "text"),),

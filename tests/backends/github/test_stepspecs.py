@@ -69,14 +69,8 @@ class Place:
         self.workflow = written(self.folder, document, **options)
 
     def run(self, *decisions: str, number: int = 1, **inputs: str) -> engine.EngineRun:
-        return engine.run(
-            self.folder,
-            self.workflow,
-            history=self.history,
-            environments={"approval": decisions},
-            run_id=number,
-            inputs=inputs,
-        )
+        given: dict[str, Any] = {"environments": {"approval": decisions}, "run_id": number, "inputs": inputs}
+        return engine.run(self.folder, self.workflow, history=self.history, **given)
 
     def artifacts(self, number: int = 1) -> Path:
         return self.history / str(number) / "artifacts"

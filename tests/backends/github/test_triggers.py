@@ -97,12 +97,8 @@ def refused_files(folder: Path, documents: Sequence[Mapping[str, object]]) -> li
     jobs = {"a": {"runs-on": "ubuntu-latest", "steps": [{"run": "echo a"}]}}
     for number, document in enumerate(documents):
         (folder / f"{number}.yml").write_text(json.dumps({"name": "a", **document, "jobs": jobs}), encoding="utf-8")
-    done = subprocess.run(
-        [program(ACTIONLINT[0]), *ACTIONLINT[1:], *sorted(map(str, folder.glob("*.yml")))],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    command = [program(ACTIONLINT[0]), *ACTIONLINT[1:], *sorted(map(str, folder.glob("*.yml")))]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     found = {int(match[1]) for match in re.finditer(r"(\d+)\.yml:", done.stdout)}
     return [number in found for number in range(len(documents))]
 
