@@ -51,9 +51,8 @@ def examples() -> dict[Feature, Program]:
     ready = Ask("pass_fail", text("Ready?"))
     found[Feature.TEXTS] = with_slot(ready, replace(to("COMPLETE"), effects=(Keep("x"),)))
     found[Feature.EXTRACTS] = with_slot(REVIEWER, replace(to("COMPLETE"), effects=(Keep("x", extract="field"),)))
-    found[Feature.OUTPUTS] = with_slot(
-        Shell("sh", text("true")), replace(to("COMPLETE"), effects=(Keep("x", "output", "x"),))
-    )
+    keeps = replace(to("COMPLETE"), effects=(Keep("x", "output", "x"),))
+    found[Feature.OUTPUTS] = with_slot(Shell("sh", text("true")), keeps)
     found[Feature.INPUTS] = replace(with_slot(Branch()), inputs=(Input("x", "string"),))
     found[Feature.TIMEOUTS] = with_settings(Settings(timeout=1))
     found[Feature.DELAYS] = with_settings(Settings(delay=1))
@@ -132,11 +131,8 @@ def simple() -> Program:
     )
 
 
-def test_every_feature_has_a_clause() -> None:
+def test_every_feature_has_a_clause_and_commands_and_plain_questions_need_no_program(simple: Program) -> None:
     assert set(DOES) == set(Feature)
-
-
-def test_commands_and_plain_questions_need_no_program(simple: Program) -> None:
     assert reason(simple) is None
 
 

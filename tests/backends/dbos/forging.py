@@ -30,13 +30,10 @@ def legs_of(fleet: Fleet, run: str = "r1") -> Iterator[Legs]:
     legs.close()
 
 
-def add_run(
-    legs: Legs, run: str, change: Change = dict, result: dict[str, Any] | None = None, like: str = "r1"
-) -> None:
+def add_run(legs: Legs, run: str, change: Change = dict, result: Any = None, like: str = "r1") -> None:
     """Add a run whose first record is that of another, changed. A run with a result has ended."""
-    ((queue, version),) = legs.rows(
-        f"SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = '{like}.1'"
-    )
+    query = f"SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = '{like}.1'"
+    ((queue, version),) = legs.rows(query)
     (begin, *_), _ = legs.journal(like, 1)
     record = change({key: value for key, value in begin.items() if key != "n"})
     given = {"records": [{**record, "run": run}], "step": record["node"]}

@@ -43,9 +43,8 @@ def legs(queued: WarmFleet) -> Iterator[Legs]:
 
 
 def worker_of(legs: Legs) -> Worker:
-    ((queue, version),) = legs.rows(
-        "SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = 'r1.1'"
-    )
+    query = "SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = 'r1.1'"
+    ((queue, version),) = legs.rows(query)
     nothing: Any = None
     worker = Worker(legs, Place(queue, version), Duties(1, 1.0, False), Display(io.StringIO()), nothing)
     worker.metrics = Metrics("")

@@ -208,9 +208,6 @@ def test_no_tool_finds_anything(clean: Clean) -> None:
     clean(compiled(straight(), runtime="shared", parallel="matrix"))
 
 
-# --- What agents have changed -----------------------------------------------------------------------------------------
-
-
 def repository(folder: Path) -> str:
     folder.mkdir(exist_ok=True)
     (folder / "old.txt").write_text("old\n")

@@ -223,9 +223,8 @@ def record(folder: Path, run: int = 1) -> Any:
 def test_names_of_environments_have_no_case(walk: Engine, tmp_path: Path) -> None:
     assert results(walk(WAITS, environments={"Approval": ["rejected"]}))["last"] == "skipped"
     assert record(tmp_path)["approvals"][0]["environments"][0]["name"] == "Approval"
-    assert (
-        walk(asked("environments/approval", ".name"), environments={"Approval": ["approved"]}).log == "Approval\n; 0\n"
-    )
+    run = walk(asked("environments/approval", ".name"), environments={"Approval": ["approved"]})
+    assert run.log == "Approval\n; 0\n"
 
 
 def test_reviews_of_all_attempts_are_reviews_of_the_run(walk: Engine, tmp_path: Path) -> None:

@@ -213,9 +213,8 @@ def test_only_the_ways_through_an_environment_ask_for_it(is_deployed: bool, deci
 
 
 def test_the_part_behind_a_gate_has_the_environment_of_the_step_there() -> None:
-    made = program(
-        node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected")), node("2", shows("2"), to(COMPLETE))
-    )
+    gate = node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected"))
+    made = program(gate, node("2", shows("2"), to(COMPLETE)))
     jobs = parsed(compiled(made, {"steps": {"2": {"environment": "production"}}}))["jobs"]
     found = {name: job.get("environment") for name, job in jobs.items()}
     assert found == {"part_1": None, "approve_s1": "approval", "part_2": "production"}

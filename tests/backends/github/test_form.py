@@ -106,9 +106,7 @@ TITLES = [
 
 
 def test_titles_of_steps_in_a_loop_are_data(tmp_path: Path, clean: Clean) -> None:
-    nodes = [
-        f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(TITLES, 1)
-    ]
+    nodes = [f'## {n}. {title}\n\n```bash\necho {n} >> "$LOG"\n```\n\n' for n, title in enumerate(TITLES, 1)]
     text = text_of(tmp_path, "".join(nodes) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n", {"checkout": False})
     clean(text)
     run = engine.run(tmp_path, text, history=tmp_path / "h", env={"LOG": str(tmp_path / "log")})

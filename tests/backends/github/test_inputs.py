@@ -239,9 +239,8 @@ def test_a_command_without_a_fit_value_ends_the_run(command: str, tmp_path: Path
 
 
 def test_a_continuation_asks_no_command_again(tmp_path: Path) -> None:
-    made = program(
-        node("1", Ask("input", text("?")), to("2")), node("2", bash(SHOWS), to(COMPLETE), variables=BOTH), inputs=INPUTS
-    )
+    shows = node("2", bash(SHOWS), to(COMPLETE), variables=BOTH)
+    made = program(node("1", Ask("input", text("?")), to("2")), shows, inputs=INPUTS)
     workflow = compiled(made, {"bind": {"issue": {"run": 'echo x | tee -a "$FOLDER/said"'}}})
     run(tmp_path, workflow, inputs={"project": "p"})
     done = run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "fine"})

@@ -143,9 +143,8 @@ CALLED = ["called open", "called close", "called other"]
 def test_the_tools_that_read_workflows_know_anchors(tmp_path: Path) -> None:
     assert findings([write(tmp_path / "workflow.yml", SHARED)]) == []
     for old, new, found in (('"called $CALL"', "$CALL", "SC2086"), ("*rdc", "*none", "none")):
-        assert found in str(findings([write(tmp_path / "workflow.yml", SHARED.replace(old, new))])), (
-            "the script is looked at"
-        )
+        path = write(tmp_path / "workflow.yml", SHARED.replace(old, new))
+        assert found in str(findings([path])), "the script is looked at"
 
 
 def test_an_alias_is_the_script_that_it_stands_for(walk: Engine, tmp_path: Path) -> None:

@@ -48,9 +48,8 @@ def printed(folder: Path, path: str = PATH, **env: str) -> tuple[int, str]:
 
 def test_the_program_runs_with_its_path(place: Path) -> None:
     assert printed(place) == (0, f"good ['-', '{PATH}']\n")
-    assert (
-        printed(place, "$RUNNER_TEMP/.github/rdc/a.py", RUNNER_TEMP=str(place))[1] == f"good ['-', '{place}/{PATH}']\n"
-    )
+    _, shown = printed(place, "$RUNNER_TEMP/.github/rdc/a.py", RUNNER_TEMP=str(place))
+    assert shown == f"good ['-', '{place}/{PATH}']\n"
 
 
 @pytest.mark.parametrize("text", [EVIL, GOOD + "#", "", None])

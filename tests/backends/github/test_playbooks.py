@@ -81,9 +81,6 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
     return {step["name"]: step for step in parsed(text)["jobs"]["playbook"]["steps"]}
 
 
-# --- What a reviewer reads -------------------------------------------------------------------------------------------
-
-
 def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
     found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
     assert found.count("A prompt starts with its context. `{NAME}` is a value of the run.") == 1
@@ -185,9 +182,6 @@ def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, o
         emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
 
 
-# --- How it runs -----------------------------------------------------------------------------------------------------
-
-
 def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -> None:
     text = workflow(tmp_path, **MOCKED)
     mocks = json.dumps({"agents": {step: [answer] for step, answer in ANSWERS.items()}})
@@ -236,9 +230,6 @@ def test_secrets_are_saved_nowhere(tmp_path: Path) -> None:
     assert all(b"very-secret" not in path.read_bytes() for path in files)
 
 
-# --- What must not get out -------------------------------------------------------------------------------------------
-
-
 def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path, clean: Clean) -> None:
     answers = {**ANSWERS, "1": '{"kind": "bug"}\n' + HOSTILE}
     text = workflow(tmp_path, TRIAGE.replace("Is it a bug,", f"{HOSTILE}\nIs it a bug,"), **BY_FILES, **ON_ISSUES)
@@ -254,8 +245,6 @@ def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path, clean: Clean) 
     assert HOSTILE.strip() in second, "the answer"
     clean(text)
 
-
-# --- What is published -----------------------------------------------------------------------------------------------
 
 LOUD = (
     "@octocat and @owner/team, closes #1 and gh-2 and https://github.com/o/r/issues/3\n/deploy\n"

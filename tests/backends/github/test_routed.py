@@ -76,10 +76,9 @@ def test_a_workflow_has_the_program_and_a_later_part_takes_it_over() -> None:
 
 
 def test_comments_say_where_a_step_leads() -> None:
+    agent = Agent("", text("?"), Reading(("OK", "BAD")))
     made = program(
-        node(
-            "a", Agent("", text("?"), Reading(("OK", "BAD"))), to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)
-        ),
+        node("a", agent, to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)),
         node("b", Branch(), to("d", SlotTest("x", "==", "one\ntwo")), to("c")),
         node("c", sh("true"), to("d", "pass"), to(COMPLETE, "fail")),
         node("d", sh("true"), to(COMPLETE)),

@@ -61,9 +61,6 @@ def shown_lines(made: Made) -> list[str]:
     return made.read("seen").decode().splitlines()
 
 
-# --- The program and its runtime --------------------------------------------------------------------------------------
-
-
 def test_make_does_the_whole_and_each_step_when_it_is_due(made: Made) -> None:
     assert made.end("topic=rain") == "rdc: WAITING 2"
     of_the_program = warm.run([sys.executable, "rdc/main.py", "status"], cwd=made.folder, env=environment({})).stdout
@@ -157,9 +154,6 @@ def test_a_step_that_no_run_comes_to_may_be_all_that_needs_the_program(tmp_path:
     made = Made(tmp_path, program(node("1", ask("yes_no")), node("2", shell("true"), settings=Settings(timeout=9))))
     assert made.end("OTHER=1") == "rdc: WAITING 1"
     assert "make answer" in made.make("help").stdout.decode()
-
-
-# --- What make is given -----------------------------------------------------------------------------------------------
 
 
 def test_what_make_is_given_is_text(tmp_path: Path) -> None:
@@ -268,9 +262,6 @@ def test_no_input_can_have_the_name_of_an_option(monkeypatch: pytest.MonkeyPatch
         assert set(taken((*OPTIONS, *(option for kind in kinds for option in kind.options)))) <= controls(whole)
 
 
-# --- How make is called -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("flags", [["-k", "-s", "-r"], ["-B", "-j4", "--warn-undefined-variables"]])
 def test_whatever_make_is_told_a_call_is_one_call(made: Made, flags: list[str]) -> None:
     assert b"WAITING 2" in made.make(*flags, "topic=x", "HUMAN=1", "EVENTS=events").stdout
@@ -313,15 +304,12 @@ def test_hints_can_be_pasted(tmp_path: Path) -> None:
     made = Made(folder, shown())
     (folder / "Makefile").rename(folder / "my-$x.mk")
     called = ["make", "-C", str(folder), "-f", "my-$x.mk"]
-    done = subprocess.run(
-        [*called, "topic=x"], cwd=tmp_path, env=warm.forking(environment({})), capture_output=True, check=False
-    )
+    env = warm.forking(environment({}))
+    done = subprocess.run([*called, "topic=x"], cwd=tmp_path, env=env, capture_output=True, check=False)
     hints = re.findall(r"rdc: to (?:answer|continue): (make .*)", done.stdout.decode())
     assert len(hints) == 3
     for hint in (hints[0], hints[2]):
-        subprocess.run(
-            ["sh", "-c", hint], cwd=tmp_path, env=warm.forking(environment({})), check=False, capture_output=True
-        )
+        subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=env, check=False, capture_output=True)
     assert made.end("-f", "my-$x.mk", "status").startswith("  make -f ")
     assert b"WAITING at 3" in made.make("-f", "my-$x.mk", "status").stdout
 
@@ -370,9 +358,6 @@ def test_term_to_make_alone_ends_the_command(made: Made, ended: list[subprocess.
     assert "make resume ASSUME=pass" in shown_by_make
     assert made.end("resume", "RERUN=1", "ASSUME=pass").startswith("rdc: error: use either ASSUME with one of ")
     assert made.end("resume", "ASSUME=pass") == "rdc: WAITING 2"
-
-
-# --- What a reviewer reads --------------------------------------------------------------------------------------------
 
 
 def test_the_part_that_is_the_same_everywhere_is_short(tmp_path: Path) -> None:

@@ -91,9 +91,8 @@ def test_make_expands_nothing_that_it_is_given(flow: Place) -> None:
         for name in names[:4]:
             flow.make(verb, f"{name}={value}")
     flow.make("-n", *(f"{name}={value}" for name in names))
-    flow.make(
-        **dict.fromkeys(("RDC_RUN_ID", "RDC_ATTEMPT", "RDC_FLOW", "RDC_STEPS", "rdc_expected", "rdc_REPLY"), value)
-    )
+    own = ("RDC_RUN_ID", "RDC_ATTEMPT", "RDC_FLOW", "RDC_STEPS", "rdc_expected", "rdc_REPLY")
+    flow.make(**dict.fromkeys(own, value))
     assert not list(flow.folder.rglob("canary*"))
 
 

@@ -1,4 +1,4 @@
-"""The text of generated Makefiles: what an old make knows, and that no text of a document becomes make or shell."""
+"""The text of generated Makefiles (T-1, T-2, T-5): what an old make knows, and that no text of a document becomes make or shell."""
 
 import re
 import shlex
@@ -121,8 +121,6 @@ def test_the_prompt_above_a_command_stays_a_comment(text: str, end: str, tmp_pat
     assert not (tmp_path / "canary").exists()
 
 
-# --- Commands (T-1) ---------------------------------------------------------------------------------------------------
-
 MAKE = "-s --version | head -n 1 > out"
 COMMANDS = {
     "at sign": "@echo x > out",
@@ -182,8 +180,6 @@ def test_a_command_runs_as_its_shell_would_run_it(command: str, tag: str, tmp_pa
     assert {path.name for path in place.iterdir()} <= {"Makefile", ".rdc", "out"}
 
 
-# --- Names (T-2) ------------------------------------------------------------------------------------------------------
-
 ODD = ["a b", "a-b", "it's", "$(shell touch x)", "#1", "a,b", "(c)", "100%", "run", "-n", "{N}.1", "é", "a/b.md/1"]
 ODD += ["x=y", "a:b", "a;b", "a|b", "all", "clean", "%", "\\", "~", "*", "a_b", "a.b", "`touch x`", "$@", "do-1", "1)"]
 ODD += ["*)", "a'b"]
@@ -236,9 +232,6 @@ def test_the_message_of_a_nested_runbook_is_shown_once(tmp_path: Path) -> None:
     done = place.make()
     assert (done.stdout + done.stderr).count("The inner one says no; it's $HOME") == 1
     assert "The inner" not in place.make("resume").stderr
-
-
-# --- The loop (T-5) ---------------------------------------------------------------------------------------------------
 
 
 def test_a_flow_that_no_shell_could_be_given_is_refused() -> None:

@@ -147,10 +147,9 @@ def test_runs_stand_beside_each_other_and_keep_their_notices(flow: Place) -> Non
     assert last_line(done) == "rdc: WAITING 2 Look at it"
     hints = re.findall("to (?:answer|continue): (.*)", done.stdout)
     assert hints[1:] == ["make answer STEP=2 REPLY=no AS=eu-west.1", "make resume AS=eu-west.1"]
+    env = warm.forking(environment({}))
     for hint in hints[1:]:
-        subprocess.run(
-            ["sh", "-c", hint], cwd=flow.folder, env=warm.forking(environment({})), check=False, capture_output=True
-        )
+        subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=env, check=False, capture_output=True)
     noticed = [json.loads(line) for line in flow.lines("noticed")]
     assert [(one["event"], one.get("step"), one.get("message")) for one in noticed] == [
         ("run_waiting", "2", None),

@@ -140,17 +140,15 @@ def test_each_text_in_a_command_arrives_byte_for_byte(text: str) -> None:
         assert {path.name for path in folder.iterdir()} == {"Makefile", ".rdc", "out"}
 
 
-@pytest.mark.parametrize(
-    "command", ["@echo x > got", "-echo x > got", "+echo x > got", "$(MAKE) > got", "${MAKE} > got"]
-)
+@pytest.mark.parametrize("command", ["@echo x", "-echo x", "+echo x", "$(MAKE)", "${MAKE}"])
 def test_a_command_that_looks_like_a_recipe_is_run_as_it_is(command: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, f"## 1. Do\n\n```sh\n{command}\n```\n\n- FAIL: CONTINUE\n", form="plain")
+    place = Place(tmp_path, f"## 1. Do\n\n```sh\n{command} > got\n```\n\n- FAIL: CONTINUE\n", form="plain")
     assert place.make("-n").returncode == 0
     assert not (tmp_path / "got").exists()
     assert place.make().returncode == 0
     other = tmp_path / "other"
     other.mkdir()
-    subprocess.run(["sh", "-c", command], cwd=other, capture_output=True, check=False)
+    subprocess.run(["sh", "-c", f"{command} > got"], cwd=other, capture_output=True, check=False)
     assert place.lines("got") == place.lines("other/got")
 
 

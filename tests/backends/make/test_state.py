@@ -204,9 +204,8 @@ def test_a_command_that_removes_the_state_ends_the_run(command: str, tmp_path: P
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make a file that nobody can change")
 def test_a_full_disk_is_told_with_what_has_run(tmp_path: Path) -> None:
-    place = Place(
-        tmp_path, PLAIN.replace("echo build >> log", f"echo build >> log; rm -f {STATE}/run.new; mkdir {STATE}/run.new")
-    )
+    blocks = f"echo build >> log; rm -f {STATE}/run.new; mkdir {STATE}/run.new"
+    place = Place(tmp_path, PLAIN.replace("echo build >> log", blocks))
     done = place.make()
     assert (code(done), "ended with pass" in done.stdout) == (2, True), done
     assert place.lines("log") == ["build"]

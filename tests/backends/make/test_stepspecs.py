@@ -78,9 +78,8 @@ def test_files_of_inputs_tools_and_answers(tmp_path: Path) -> None:
     document = document.replace("step_specs:", "  tools: {count: {command: 'false'}}\nstep_specs:")
     place = placed(tmp_path, document)
     (tmp_path / "inputs").write_text("output_folder=out\n", encoding="utf-8")
-    (tmp_path / "tools").write_text(
-        "# who counts\n\ncount=cat > /dev/null; echo '\"3\"' | tee counted\n", encoding="utf-8"
-    )
+    counts = "# who counts\n\ncount=cat > /dev/null; echo '\"3\"' | tee counted\n"
+    (tmp_path / "tools").write_text(counts, encoding="utf-8")
     (tmp_path / "answers").write_text(f"{GATE} approved\n", encoding="utf-8")
     assert place.end("INPUTS=inputs", "TOOLS=tools", "ANSWERS=answers") == "rdc: COMPLETE"
     assert (tmp_path / "counted").exists()

@@ -25,9 +25,8 @@ INPUTS = (
 
 def shows_inputs() -> Program:
     parts = [part for item in INPUTS for part in (ref(item.name, missing="-"), ";")]
-    return program(
-        node("1", shell(": ")), message=words(*parts), slots=slots(*(item.name for item in INPUTS)), inputs=INPUTS
-    )
+    values = slots(*(item.name for item in INPUTS))
+    return program(node("1", shell(": ")), message=words(*parts), slots=values, inputs=INPUTS)
 
 
 def test_inputs_have_their_values_from_make_a_file_or_their_defaults(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Pictures of each format, and their legend: a sample of each shape, color and line in use, and of no other."""
+"""Pictures of each format (W11), and their legend: a sample of each shape, color and line in use, and of no other."""
 
 from functools import cache
 from pathlib import Path
@@ -80,9 +80,6 @@ def test_a_legend_can_be_left_out(target: str) -> None:
 def test_a_sample_looks_like_its_boxes() -> None:
     shown = picture(example("release.runbook.md"))
     assert {class_of(box) for box in with_legend(shown).boxes} == {class_of(box) for box in shown.boxes}
-
-
-# --- Agent workflows (W11) --------------------------------------------------------------------------------------------
 
 
 SHIP = """

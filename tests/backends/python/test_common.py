@@ -175,10 +175,8 @@ def test_a_workflow_says_once_what_steps_clear_and_what_follows(name: str) -> No
     for absent in ('"clear"', '"keep"', " words=", 'agent=""'):
         assert absent not in text
     assert text.count('"{task}":') == 1
-    ends = [
-        name for name, node in wanted["nodes"].items() if node["task"] == "end" and "/" in name.replace("/visits/", "")
-    ]
-    assert [text.count(f'"{name}"') for name in ends] == [1] * len(ends)
+    ends = [end for end, node in wanted["nodes"].items() if node["task"] == "end"]
+    assert {text.count(f'"{end}"') for end in ends if "/" in end.replace("/visits/", "")} <= {1}
 
 
 def of_agents(*nodes: Node, **more: Any) -> str:
