@@ -1,4 +1,4 @@
-"""The text of generated Makefiles (T-1, T-2, T-5): what an old make knows, and that no text of a document becomes make or shell."""
+"""Generated Makefiles (T-1, T-2, T-5): what an old make knows, and that no text becomes make or shell."""
 
 import re
 import shlex
