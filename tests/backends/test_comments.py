@@ -52,7 +52,6 @@ OF_ALL: list[tuple[str, Check]] = [
     (r"Needs (.|\n)+?\.(?: `uv run FILE` installs the packages\.)?\n", _needs),
 ]
 
-
 OF_PYTHON: list[tuple[str, Check]] = [
     *(
         (pattern.replace(" ", r"\s+").replace(".*", r"(?:.|\n)*").replace(".+", r"(?:.|\n)+") + r"(?:\s+|$)", check)

@@ -22,7 +22,6 @@ from tests.support.stepspec_drives import EXECUTOR, MOST_CALLS, drive_of
 
 pytestmark = pytest.mark.process
 
-
 AGENT = """\
 cat > /dev/null
 echo "$RDC_AGENT_TYPE ${RDC_STEP:-} $$" >> calls

@@ -27,9 +27,8 @@ from tests.backends.dbos.forging import MINE, OTHER, add_run, ended, forge, legs
 pytestmark = pytest.mark.tool
 
 ODD_RUNS = ("", "..", "../outside", "a/b", "-a", "\x1b[2J")
-IS_FULL = (
-    "CREATE TRIGGER is_full BEFORE UPDATE ON workflow_status BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
-)
+FULL = "SELECT RAISE(ABORT, 'database or disk is full')"
+IS_FULL = f"CREATE TRIGGER is_full BEFORE UPDATE ON workflow_status BEGIN {FULL}; END"
 BEGIN = {
     "kind": "begin", "node": "1", "condition": "ready", "registers": {"1 retries": 0, "name": None}, "program": "",
     "nodes": {}, "name": "", "source": "", "steps": [],

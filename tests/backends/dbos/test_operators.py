@@ -16,15 +16,10 @@ from tests.support.runbooks import command, question
 pytestmark = pytest.mark.tool
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
 def test_names_answers_and_places_of_runs(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
     sqlite_fleet.compile(ASKS)
-    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
     sqlite_fleet.worker("--workspace", "run", "--metrics", str(port), "--logs", "stored")
     answers = tmp_path / "answers.txt"
     answers.write_text("2 yes\n")

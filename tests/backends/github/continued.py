@@ -33,7 +33,6 @@ DOCUMENT = (
     + question("5. Does it work?", "Look at the page.", 'YES: COMPLETE "All is well"', "NO: GOTO 3")
 )
 
-
 DONE = ["1 build", "1 count 1", "1 count 2"]
 """What is done before the first question of this document."""
 

@@ -68,7 +68,6 @@ STEPS = [
     ("Watch it", "- PASS: COMPLETE Done\n- FAIL: CONTINUE"),
     ("Look again", "- PASS: GOTO {look}\n- FAIL: STOP Tired"),
 ]
-INSERTED = ("Sign", "")
 
 
 def _document(nodes: list[tuple[str, str]]) -> str:
@@ -89,7 +88,7 @@ def _acts(text: str) -> dict[str, tuple[str, str]]:
 def test_a_step_that_is_inserted_changes_no_other_but_by_its_name(place: int, summary: bool, tmp_path: Path) -> None:
     options = {"summary": summary}
     before = _acts(text_of(tmp_path, _document(STEPS), options))
-    after = _acts(text_of(tmp_path, _document([*STEPS[:place], INSERTED, *STEPS[place:]]), options))
+    after = _acts(text_of(tmp_path, _document([*STEPS[:place], ("Sign", ""), *STEPS[place:]]), options))
     assert set(after) - set(before) <= {"sign", "STOP"}, "its own step, and the end that it leads to"
     assert set(before) <= set(after)
     changed = [name for name in before if after[name] != before[name] and name != "STOP"]
@@ -140,7 +139,6 @@ def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_p
 
 
 WORKFLOWS = listed(".yml")
-
 
 BY_ACT = ("deploy-with-rollback", "nightly-cleanup")
 """The examples that act runs, an engine of other people; the second engine runs the others."""

@@ -143,10 +143,6 @@ CHOICES: Mapping[str, tuple[object, ...]] = {
 }
 
 
-def random_options(chance: random.Random) -> dict[str, object]:
-    return {name: chance.choice(CHOICES[name]) for name in chance.sample(sorted(CHOICES), chance.randint(1, 7))}
-
-
 def trials(chance: random.Random, number: int, each: int) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield each n-th example with its usual options, and then examples with random ones."""
     examples = [*NAMES, *PROGRAMS]
@@ -154,8 +150,8 @@ def trials(chance: random.Random, number: int, each: int) -> Iterator[tuple[str,
         yield name, dict(given(name, "github"))
         yield from ((name, dict(options)) for target, options in VARIANTS.get(name, {}).values() if target == "github")
     for _ in range(number):
-        name = chance.choice(examples)
-        yield name, {**given(name, "github"), **random_options(chance)}
+        name, options = chance.choice(examples), chance.sample(sorted(CHOICES), chance.randint(1, 7))
+        yield name, {**given(name, "github"), **{each: chance.choice(CHOICES[each]) for each in options}}
 
 
 def checked(name: str, options: dict[str, object]) -> int:

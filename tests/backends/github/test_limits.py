@@ -147,9 +147,6 @@ def test_an_input_does_not_vanish_behind_one_for_prompts(name: str, tmp_path: Pa
     assert text_of(tmp_path, COMMAND, options)
 
 
-SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
-
-
 @pytest.mark.parametrize(
     ("document", "options", "codes"),
     [
@@ -161,7 +158,7 @@ SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
     ],
 )
 def test_a_schedule_with_prompts(document: str, options: dict[str, object], codes: list[str], tmp_path: Path) -> None:
-    made = emission(tmp_path, document, {**SCHEDULE, **options})
+    made = emission(tmp_path, document, {"on": {"schedule": [{"cron": "0 3 * * *"}]}, **options})
     assert made.text
     assert [finding.code for finding in made.diagnostics] == codes
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -83,9 +83,10 @@ def test_a_file_that_is_swapped_all_the_time_runs_no_other_program(place: Path) 
     over = threading.Event()
 
     def swap() -> None:
-        for text in _forever(over):
-            (place / "new").write_text(text)
-            (place / "new").replace(place / PATH)
+        while not over.is_set():
+            for text in (EVIL, GOOD):
+                (place / "new").write_text(text)
+                (place / "new").replace(place / PATH)
 
     swapping = threading.Thread(target=swap)
     swapping.start()
@@ -95,11 +96,6 @@ def test_a_file_that_is_swapped_all_the_time_runs_no_other_program(place: Path) 
         over.set()
         swapping.join()
     assert found <= {"good", "::error"}
-
-
-def _forever(over: threading.Event) -> Iterator[str]:
-    while not over.is_set():
-        yield from (EVIL, GOOD)
 
 
 WAITING = """\

@@ -258,7 +258,6 @@ FORGED: Mapping[str, Change] = {
     "a file that is too long": lambda whole: json.dumps(whole).encode() + b" " * (8 << 20),
 }
 
-
 Join = Callable[[], list[str | None]]
 NODE = {"entries": [{"agent": ""}] * 2}
 

@@ -20,14 +20,13 @@ BUILD = "## 1. Build\n\n```bash\nmkdir -p dist && echo built > dist/app\n```\n\n
 ASK = "## 2. Ready?\n\nLook at *it*.\n\n- YES: CONTINUE\n- NO: STOP Later\n\n"
 INSTALL = "## 3. Install\n\n```bash\ncat dist/app\n```\n\n- PASS: COMPLETE Installed\n- FAIL: STOP Broken\n"
 DOCUMENT = BUILD + ASK + INSTALL
-BY_REVIEWERS = {"prompts": "environment"}
 HOSTILE = "$(touch x) `touch y` ${{ github.token }} <b>*bold*</b>\nQUESTION\n# Title"
 NONE: dict[str, object] = {"carry": False}
 SOME: dict[str, object] = {"carry": ["dist", "a b"]}
 
 
 def compiled(folder: Path, document: str = DOCUMENT, **options: object) -> Emission:
-    return emission(folder, document, {**BY_REVIEWERS, **options})
+    return emission(folder, document, {"prompts": "environment", **options})
 
 
 def jobs_of(folder: Path, document: str = DOCUMENT, **options: object) -> Any:

@@ -24,7 +24,6 @@ pytestmark = pytest.mark.tool
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "playbooks"
 TRIAGE = (EXAMPLES / "issue-triage.playbook.md").read_text(encoding="utf-8")
-MOCKED: dict[str, Any] = {"agent": f"{sys.executable} -P -m rdc mock mocks.json"}
 BY_FILES: dict[str, Any] = {"agent": "sh ./agent.sh"}
 ON_ISSUES: dict[str, Any] = {"on": {"issues": {"types": ["opened"]}}, "bind": {"issue": "event.issue.body"}}
 ANSWERS = {"1": 'It is one. {"kind": "bug"}', "2a": "Severe.", "3": '{"labels": ["bug"]}'}
@@ -183,7 +182,7 @@ def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, o
 
 
 def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -> None:
-    text = workflow(tmp_path, **MOCKED)
+    text = workflow(tmp_path, agent=f"{sys.executable} -P -m rdc mock mocks.json")
     mocks = json.dumps({"agents": {step: [answer] for step, answer in ANSWERS.items()}})
     (tmp_path / "repository" / "mocks.json").write_text(mocks, encoding="utf-8")
     done = run(tmp_path, text)

@@ -215,11 +215,10 @@ def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:
 
 
 NAMES = ("open", "close", "check", "changes", "kept", "reviews", "Done", "done", "STOP", "...", "é", "1.2", "1 2", "_")
-LONG = ("x" * 200, "x" * 199 + "y", "X" * 199 + "z")
 
 
 def test_no_two_steps_have_the_same_id() -> None:
-    names = (*NAMES, *LONG)
+    names = (*NAMES, "x" * 200, "x" * 199 + "y", "X" * 199 + "z")
     following = {**dict(pairwise(names)), names[-1]: "gate"}
     made = program(
         *(node(name, Agent("", text("?")), to(following[name])) for name in names),

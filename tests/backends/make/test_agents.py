@@ -28,7 +28,6 @@ PLAY = (
 )
 SHORT = "# One\n\n## STEP 1: Only\n\nSay it.\n\n@output(it)\n\n## ARTIFACTS\n\ntype: json\n"
 HOSTILE = "$(shell touch pwned) `touch pwned` $$HOME ${{ x }} {{topic}} 'q' \"d\" %s %% \\n \\\\ \t#\né\n\n  * end"
-WORKFLOW = ROOT / "tests" / "backends" / "github" / "implementation.program.json"
 
 
 def play(folder: Path, document: str) -> Made:
@@ -137,7 +136,7 @@ esac
 @pytest.fixture
 def usual(tmp_path: Path) -> Made:
     """The usual workflow, with an agent whose first review rejects."""
-    found = Made(tmp_path, compiled(WORKFLOW))
+    found = Made(tmp_path, compiled(ROOT / "tests" / "backends" / "github" / "implementation.program.json"))
     found.script("agent", AGENT)
     return found
 

@@ -16,7 +16,6 @@ from tests.support.makefiles import FLOW, Place
 
 pytestmark = pytest.mark.process
 
-HEADING = "# --- The same in all Makefiles"
 MOST = {"deploy-with-rollback": 248, "release": 270}
 
 
@@ -35,7 +34,7 @@ def test_a_whole_makefile_is_short(name: str) -> None:
 def test_below_the_steps_all_makefiles_are_the_same(name: str) -> None:
     text = makefile(name)
     if text:
-        below = text[text.index(HEADING) :]
+        below = text[text.index("# --- The same in all Makefiles") :]
         assert below.endswith(common())
         assert len(below.splitlines()) <= 188
         assert [line.partition(" ")[0] for line in below.removesuffix(common()).splitlines()[1:]] == [

@@ -36,7 +36,6 @@ from tests.support.runtime_programs import agent, node, program, sh
 
 pytestmark = pytest.mark.process
 
-
 SEPARATOR = "# " + "-" * 117
 FEW = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
 

@@ -112,7 +112,6 @@ def test_a_signal_ends_it_with_all_that_its_command_began(names: str, tmp_path: 
 
 BRIEF = SLOW.replace("sleep 60 & echo $! > pid; wait", "echo $$ > pid; sleep 0.3")
 
-
 TRAPS = SLOW.replace(
     "sleep 60 & echo $! > pid; wait",
     "trap 'echo got >> got; sleep 0.1; exit CODE' NAME; echo $$ > pid; while :; do sleep 0.05; done",

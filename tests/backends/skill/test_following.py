@@ -29,7 +29,6 @@ FIX = (
     + command("3. Show it", "cat greeting.txt", 'PASS: COMPLETE "done"')
 )
 
-
 Work = Callable[[str, str, int], str]
 """What an agent answers to a step, its text and the number of its attempt."""
 
