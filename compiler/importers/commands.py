@@ -21,16 +21,14 @@ SHELLS = frozenset({"bash", "sh", "shell", "zsh", "ksh", "dash", "commandline", 
 SESSIONS = _set("console terminal shell-session shellsession sh-session bash-session session term")
 PLAIN = frozenset({"", "text", "txt", "plain", "plaintext", "none", "log", "output", "out"})
 LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accepts
-
 _PROMPT = Regex(r"[ \t]*+(?>(?:\([\w.-]+\)[ \t]*+)?)[$%❯➜][ \t]+(?=\S)")
 _OTHER = Regex(
-    r"[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb|psql|sqlite|mongo\w*"
-    r"|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)",
-    re.IGNORECASE,
+    r"(?i)[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb"
+    r"|psql|sqlite|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)"
+    r"|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)"
 )
 _WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
 """Both match the prompt of another machine, user or program; the second one needs a known command behind it."""
-
 _BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
 _LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
 _WHOLE_COMMENT = Regex(r"(?m)^[ \t]*#.*$")
@@ -39,12 +37,10 @@ _OUTPUT = Regex(
     r"|^[ \t]*[\w./-]+(?: \"[^\"\n]+\")? (?:configured|created|deleted|patched|restarted|scaled|unchanged|labell?ed)$"
     r"|^[ \t]*(?:debug|error|fatal|info|level|msg|time|trace|ts|warn(?:ing)?)(?:=|:[ \t]|\t|[ \t]{2,})"
 )
-"""Matches a row of a table, a message such as `pod/shop created`, or a line of a log."""
 _HOST = Regex(r"@[A-Za-z][\w.-]*")  # an alias, as in `wp @shop option get home`
 _NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
 _OTHER_LANGUAGE = Regex(
-    r"\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)[ \t]|^[ \t]*\w+(?: [\w-]+)+ \{$",
-    re.MULTILINE,
+    r"(?m)\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)\s|^[ \t]*\w+(?: [\w-]+)+ \{$"
 )
 _QUERIES = _set("sql postgresql psql pgsql mysql sqlite promql logql")
 _OPTION = Regex(r"[a-z]\S* (?:\S+ )*-\S")
@@ -56,108 +52,106 @@ _PREPARES = _set("cd mkdir pushd source set .")
 _HEADS = _set("[ [[ for case select set test export declare local echo")
 _SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
 _ARRAY = Regex(r"[A-Z_]+=\(")
-_PROGRAMS = _set("""
-ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod chown composer conda cp
-crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux fsck gcloud gem gh git go
-gpg grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill kubeadm kubectl kustomize ls lsblk
-lsof make mdadm mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup oc openssl passwd pg_dump ping pip
-pip3 pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync ruby scp sed service sh source ss ssh
-su sudo systemctl tail tar tee terraform top touch umount unzip uv vagrant vault vi vim wget which yarn yum zfs zip
-zpool zypper
-""")
+_PROGRAMS = _set("""ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod
+chown composer conda cp crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux
+fsck gcloud gem gh git go gpg grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill
+kubeadm kubectl kustomize ls lsblk lsof make mdadm mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup
+oc openssl passwd pg_dump ping pip pip3 pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync
+ruby scp sed service sh source ss ssh su sudo systemctl tail tar tee terraform top touch umount unzip uv vagrant
+vault vi vim wget which yarn yum zfs zip zpool zypper""")
 """Programs that an untagged block or a code span of a page may start with."""
-
 _WRAPPERS = frozenset({"sudo", "env", "time", "nohup", "doas", "watch", "xargs", "exec", "command", "nice"})
-_OPENS = _set("""
-bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql nsenter pry psql rlogin screen sftp
-sqlplus ssh su telnet tmux
-""")
+_OPENS = _set("""bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql nsenter pry psql
+rlogin screen sftp sqlplus ssh su telnet tmux""")
 _OPENS_BARE = _set("bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R")
 _GIVEN = Regex(r"-[cefl]|--(?:command|eval|execute|file)\b|<")
 _REMOTE = Regex(r"(?>(?:-[BbcDEeFIiJLlmOopQRSWw] ?\S+ |-\S+ )*)(?!-)\S+ (?P<code>\S+\s.+)", re.DOTALL)
-"""Matches the words behind `ssh`: its options, the host, and a command that ends by itself."""
 _OPENING_WORDS = _set("rsh ssh attach console shell dbshell dbconsole start-session debug")
-_OPENING_TOOLS = _set(
-    "oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails minikube virsh"
-)
+_OPENING_TOOLS = _set("""oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails
+minikube virsh""")
 _TAKE = frozenset({"-u", "-e", "-w", "-v", "-p", "-c", "-n", "--user", "--env", "--name", "--namespace", "--container"})
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
 _LAUNCHERS = _set("bundle bunx hatch node npx php pipenv pnpm poetry python python3 ruby sh bash uv uvx yarn")
 _WAITS = Regex(
     r"git (?:rebase -i |commit (?!(?:.* )?(?:-[a-z]*[mFC]|--(?:file|fixup|message|no-edit)\b)))"
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
-    r"|(?:(?:tail|journalctl) (?:.* )?|(?:.* )?(?:logs|get|events) (?:.* )?)"
-    r"(?:-[fFw]|-Lf|-fn?\d+|-nf|--(?:follow|watch)(?:=true)?) |pm2 logs (?!(?:.* )?--nostream )"
-    r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )|\S+ logs? tail "
-    r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|ping (?!(?:.* )?-c)"
-    r"|(?:.*[ :])?(?:serve|watch|live|--watch) "
+    r"|(?:(?:tail|journalctl) |.* (?:logs|get|events) )(?:.* )?(?:-\d*[fFw]|-Lf|-fn?\d+|-nf"
+    r"|--(?:follow|watch)(?:=(?!false)\S+)?) |heroku logs (?:.* )?(?:-t|--tail) |pm2 logs (?!(?:.* )?--nostream )"
+    r"|(?:docker|podman) (?:events |stats (?!(?:.* )?--no-stream ))|ping (?!(?:.* )?-c)|tsc (?:.* )?-w "
+    r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )|(?:\S+ )+logs? tail |sleep [a-z]"
+    r"|(?:.*[ :])?(?:serve|watch|live|--watch(?:-only|All)?|--continuous|--ui|--web) "
 )
-
-_HARMLESS = _set("""
-: [ [[ awk base64 basename break case cat cd column comm continue cp curl cut date declare df diff dig dirname du echo
-egrep env exit export false fgrep file find for free grep gunzip gzip head host hostname id jest jq local ls
-lsb_release lsblk lsof md5sum mkdir mktemp mypy netstat nproc nslookup openssl pg_dump pg_isready pgrep ping printf ps
-pwd pytest read readlink readonly realpath return rg ruff sed select seq set sha256sum shift sleep sort ss ssh stat
-tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wait wc wget which while whoami yq zip
-""")
+_HARMLESS = _set(""": [ [[ awk base64 basename break case cat cd column comm continue cp curl cut date declare df
+diff dig dirname du echo egrep exit export false fgrep file find for free grep gunzip gzip head history host hostname id
+jest jq local ls lsb_release lsblk lsof md5sum mkdir mktemp mypy netstat nproc nslookup openssl pg_dump pg_isready
+pgrep ping printf ps pwd pytest read readlink readonly realpath return rg ruff sed select seq set sha256sum shift
+sleep sort ss ssh stat sync tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wait wc wget
+which while whoami yq zip""")
 """Programs that only look, compute or write a new file, unless an option or an output changes something."""
-_PROJECT_TOOLS = _set("""
-bun bundle cargo composer deno docker dotnet flutter go gradle gradlew helm just make mvn mvnw npm pip pip3 pipenv pnpm
-poetry python python3 rake terraform uv yarn
-""")
-_BUILDS = _set("""
-build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync template test tests
-typecheck types validate venv verify vet
-""")
-"""Tasks of such tools that change only the folder."""
-_GIT = _set("""
-add blame branch checkout clone commit describe diff fetch init log ls-files ls-remote merge-base pull remote rev-list
-rev-parse show status switch tag
-""")
-_QUERY = Regex(r"(?:--\w+=)?\W*(?:select|show|explain)\b|\\[dl]", re.IGNORECASE)
-_RUNNER = Regex(r"(?:uv|poetry|pipenv|hatch) run |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm (?:exec|dlx) ")
-_LOOKUP = Regex(r"(?:describe|get|list)-[a-z-]+")  # as `aws` has them
-
-_HARM = _set("""
-apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete demote deploy
-deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall flushdb
-groupdel halt iptables kill killall mask merge migrate mkfs mongorestore overwrite parted passwd patch pkill poweroff
-promote prune publish purge push quarantine rebase reboot recreate release reload remove renew replace rerun reset
-restart restore revoke rm rmdir rollback rollout rotate scale shred shutdown stop switchover terminate truncate undo
-uninstall unlink unregister upgrade upload userdel usermod wipe wipefs
-""")
+_TOOLS = _set(
+    "bun bundle cargo composer docker dotnet go npm pip pip3 pipenv pnpm poetry python python3 terraform uv yarn"
+)
+_TASK_TOOLS = _set("deno flutter gradle gradlew just make mvn mvnw rake")
+_BUILDS = _set("""build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync
+template test tests typecheck types validate venv verify vet""")
+_TASKS = _BUILDS - _set("install package pull sync template")
+_ACTS = _set("""add and annotate attach change changepassword commit create edit enable fix generate import insert
+install email mail modify move notify put register rename seed send serve set start tag update wall write""")
+_GIT = _set("""add blame branch cat-file checkout clone commit describe diff fetch grep init log ls-files ls-remote
+merge-base pull remote rev-list rev-parse shortlog show status switch tag""")
+_QUERY = Regex(
+    r"(?is)(?:--\w+=|-[ce])?\W*(?:(?:select|show|explain|describe)\b(?!.*(?:\binto\b|;\W*(?!select|show|explain)\w"
+    r"|\w\.\w+\(|\b(?:setval|nextval|dblink|lo_|pg_(?!\w*(?:size|diff|time)|is_|last|current|get|block)\w+\()))|\\[dl])"
+)
+_UNSURE = Regex(
+    r"git (?:(?:add|checkout|commit) (?:.* )?(?:-[ip]|--patch) |remote (?:add|rename|set))|hostname \w"
+    r"|date (?:-s|--set|\d)|(?:cargo|go) (?:install|get) |openssl (?:ca|s_server) |ss -K"
+    r"|(?:bun|npm|pip3?|pnpm|poetry|uv|yarn) (?:version \S|(?:.* )?(?:-g|-U|--global|--upgrade|--system|--user) )"
+)
+_RUNNER = Regex(r"(?:uv|poetry|pipenv|hatch) run |python3? -m |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm exec ")
+_LOOKUP = Regex(r"(?:describe|filter|get|head|list|lookup|validate)-(?!credentials|.*and-)[a-z-]+")  # as `aws` has them
+_HARM = _set("""apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete
+demote deploy deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall
+flushdb groupdel halt iptables kill killall mask merge migrate mkfs mongorestore overwrite parted passwd patch pkill
+poweroff promote prune publish purge push quarantine rebase reboot recreate release reload remove renew replace rerun
+reset restart restore revoke rm rmdir rollback rollout rotate scale shred shutdown stop switchover terminate truncate
+undo uninstall unlink unregister upgrade upload userdel usermod wipe wipefs""")
 _HARM_FLAG = Regex(
-    r"--(?:delete|force|overwrite|prune|purge|hard|regenerate|remove|restart|rotate|stop|write)(?:-.*)?|-(?:delete|XDELETE|XPOST|XPUT|XPATCH)|mkfs.*"
-    r"|DELETE|POST|PUT|PATCH|--(?:data|data-raw|data-binary|upload-file|form)|-exec"
+    r"--(?:apply|delete|fix|force|overwrite|prune|purge|push|hard|regenerate|remove|repair|restart|rotate|send|stop"
+    r"|write(?!-out))(?:-.*)?|-delete|mkfs.*|(?:--request=)?(?:DELETE|POST|PUT|PATCH)|--upload-file"
+)
+_OVERWRITES = Regex(
+    r"(?:.* )?(?:curl (?:(?!(?:.* )?(?:-\w*G|--get) )(?:.* )?(?:-[fgikLNsSv]*(?:[dFT]|X[DP])|--(?:data|form|json))"
+    r"|(?:.* )?(?:-\w*o|--output[= ]) ?(?!/dev/|/tmp/|-)\S)|openssl (?:.* )?-(?:out|keyout) (?!/tmp/|/dev/)"
+    r"|wget (?:.* )?(?:--(?:post|body|method)|-P ?[/~]|-\w*O ?(?!-|/dev/|/tmp/)\S)|sort (?:.* )?(?:-\w*o|--output)"
+    r"|tar (?=(?:.* )?-{0,2}\w*x)(?:.* )?(?:-C ?|--directory[= ])(?!/tmp/)[/~]"
+    r"|unzip (?:.* )?(?:-\w*o|-d ?(?!/tmp/)[/~])|zip -\w*[md] "
+    r"|find (?:.* )?-(?:fprint|(?:exec|ok)(?:dir)? (?!(?:cat|du|echo|file|grep|head|ls|md5sum|stat|wc) ))"
+    r"|g?awk (?:.* )?(?:-i inplace|\S*(?:system\(|print(?:\"[^\"]*\"|[^}\">])*+>|\|_*\"(?!sort|uniq)))"
+    r"|sed (?:.* )?(?:\S*[/;\d$gp])?w_|(?:g?sed|yq) (?:.* )?(?:-[a-zA-Z]*i|--in-?place))"
 )
 _CHANGES = Regex(
-    r"(?!source )(?:.* )/etc/|systemctl (?:\S+ )?(?:enable|start) |git checkout (?:.* )?(?:--|\.) "
-    r"|(?:docker[ -])?compose (?:\S+ ){0,4}up |sed (?:.* )?(?:-[a-zA-Z]*i\S*|--in-?place\S*) "
-    r"|git (?:branch|tag) (?:.* )?-[dD] "
-    r"|cp (?!(?:.* )?(?:\.|\S*(?:/|[.-](?:bak|backup|old|orig)|~|\))) $)"  # no copy into a folder, or one to keep
+    r"(?!(?:.* )?(?:cat|grep|head|ls|source|tail) )(?:.* )/etc/|systemctl (?:\S+ )?(?:enable|start) "
+    r"|git (?:-C \S+ )?(?:branch|checkout|switch|tag) (?:.* )?(?:-[BCdDfmM] |--(?:discard|move|orphan|ours|theirs))"
+    r"|(?:docker[ -])?compose (?:\S+ ){0,4}up |git checkout (?:(?:.* )?(?:--|\.) |\S+\.[a-z]{2,4} |[^-]\S* [^-])"
+    r"|cp (?!(?:.* )?(?:\.|(?:\./|/tmp/|[^/~.])\S*/|[^/~.]/|\S*(?:[.-](?:bak|backup|old|orig)|~|\))) $)"
 )
 _SHOWS = _set("describe diff explain get help history info inspect list logs ls search show status view")
-_LOOKS = _SHOWS | {"audit", "check", "preflight", "test", "verify"}  # in the name of a script
-_DRY = Regex(r"--dry-?run(?:=(?!none).*)?")
-_WRITES = Regex(r"(?<![<>&\d=-])1?>\|?(?![>&(])[ \t]*(?!/dev/|/tmp/)\S|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)")
-"""Matches a redirection that overwrites a file, or that adds to one outside of the folder."""
-_SQL = Regex(
-    r"\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b", re.IGNORECASE
+_LOOKS = _set("audit check preflight status test verify")  # at an end of the name of a script
+_DRY = Regex(r"--dry-?run(?:=(?!none|false).*)?")
+_WRITES = Regex(
+    r"(?:(?<![<>&\d=-])1?>\|?|&>|>&(?![\d-]))(?![>&(])[ \t]*(?!/dev/[^s]|/dev/std|/tmp/)\S"
+    r"|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)"
 )
-_READS = _set("""
-[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq ls lsb_release lsof nslookup ping printf ps rg sort
-tail test tree true type uniq wc which
-""")
+_SQL = Regex(r"(?i)\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b")
+_READS = _set("""[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq ls lsb_release lsof nslookup ping
+printf ps rg sort tail test tree true type uniq wc which""")
 _QUIET = _set("[ [[ cd date echo printf test true type which")
-_LOOK_WORDS = _SHOWS | _set("--dry-run health images is-active log plan ps top version")  # they print something to read
-_FILES = _set("cd chmod chown cp make mkdir mv pushd rm touch")
+_LOOK_WORDS = _SHOWS | _set("--dry-run health images is-active lint log ping plan ps template top version")
 _PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
 _PARTS = Regex(r"[a-z]+")
 _RUNS_TEXT = frozenset({"sh", "bash", "psql", "mysql", "mariadb", "sqlite3"})
-
 _OPENING = "it opens a shell, so the commands below are for another machine or program"
-
-Kind = Literal["run", "show", "output", "sample"]
 
 
 class Block(Struct, frozen=True):
@@ -167,7 +161,7 @@ class Block(Struct, frozen=True):
     another machine or in another program. `harm` has the lines that delete or change something.
     """
 
-    kind: Kind
+    kind: Literal["run", "show", "output", "sample"]
     code: str
     output: str = ""
     tag: str = ""
@@ -203,10 +197,8 @@ def read_block(info: str, text: str) -> Block:
 
 
 def _is_other(line: str, *, is_weak: bool) -> bool:
-    """Return whether a line has the prompt of another machine, user or program, or a weak one and a command."""
-    if _OTHER.match(line):
-        return True
-    return is_weak and _WEAK.match(line) is not None and _starts_like_command(_WEAK.sub("", line, count=1))
+    is_typed = is_weak and _WEAK.match(line) is not None and _starts_like_command(_WEAK.sub("", line, count=1))
+    return is_typed or _OTHER.match(line) is not None
 
 
 def tag_of(info: str) -> str:
@@ -254,7 +246,6 @@ def is_typed(block: Block) -> bool:
 
 
 def _session(lines: Sequence[str]) -> tuple[str, str]:
-    """Return the commands below prompts and the other lines, or nothing without a prompt."""
     code: list[str] = []
     output: list[str] = []
     end, goes_on = "", False
@@ -326,12 +317,11 @@ def _words(command: Command) -> list[str]:
 
 
 def _unwrapped(words: list[str]) -> list[str]:
-    """Return the words of a command without assignments and wrappers such as sudo."""
+    options = {"sudo": {"-u", "-g", "--user", "--group"}, "xargs": {"-n", "-I", "-L", "-P", "-d"}}
     while words and ("=" in words[0] or words[0] in _WRAPPERS - {"watch"}):
-        is_sudo = words.pop(0) == "sudo"
-        while is_sudo and words and words[0].startswith("-") and words[0] not in {"-i", "-s"}:
-            takes_value = words.pop(0) in {"-u", "-g", "--user", "--group"}
-            words = words[1:] if takes_value else words
+        valued = options.get(words.pop(0))
+        while valued is not None and words and words[0].startswith("-") and words[0] not in {"-i", "-s"}:
+            words = words[1 + (words[0] in valued) :]
     return words
 
 
@@ -340,8 +330,7 @@ def _opens(command: Command) -> bool:
 
 
 def _opens_shell(words: list[str], before: str = "") -> bool:
-    name = words[0].rpartition("/")[2] if words else ""
-    rest = words[1:]
+    name, rest = (words[0].rpartition("/")[2], words[1:]) if words else ("", [])
     if name in {"-i", "-s"} or (name in _OPENS_BARE and not rest and not before.startswith("|")):
         return True
     if name == "ssh" and (remote := _remote(rest)):
@@ -361,13 +350,11 @@ def _opens_shell(words: list[str], before: str = "") -> bool:
 
 
 def _remote(rest: Sequence[str]) -> Sequence[Command]:
-    """Return the commands that `ssh` runs on another machine, as far as they are more than the name of a shell."""
     found = _REMOTE.match(" ".join(rest))
     return read_commands(found["code"]).commands if found else ()
 
 
 def _inner(rest: list[str]) -> list[str]:
-    """Return the command that `docker exec` or `kubectl exec` runs in a container."""
     if "--" in rest:
         return _unwrapped(rest[rest.index("--") + 1 :])
     place = 1 + min(rest.index(word) for word in ("exec", "run") if word in rest)
@@ -377,10 +364,11 @@ def _inner(rest: list[str]) -> list[str]:
 
 
 def _waits(command: Command) -> bool:
-    """Return whether a command opens an editor, or shows lines until someone stops it."""
     words = _words(command)
-    is_endless = command.inside[-1:] == ("while",) and words[:1] in ([":"], ["true"])
-    return is_endless or _WAITS.match(_line(words)) is not None
+    is_loop = command.inside[-1:] == ("while",)
+    is_endless = is_loop and (words[:1] in ([":"], ["false"], ["sleep"], ["true"]) or words[1:2] == ["1"])
+    is_remote = words[:1] == ["ssh"] and any(map(_waits, _remote(words[1:])))
+    return is_endless or is_remote or _WAITS.match(_line(words)) is not None
 
 
 def _line(words: Sequence[str]) -> str:
@@ -390,45 +378,64 @@ def _line(words: Sequence[str]) -> str:
 def is_known(code: str) -> bool:
     """Return whether rdc knows all commands of a block: they do no harm, or one that rdc asks about."""
     plain = PLACEHOLDER.sub("X", code)
-    is_whole = "`" not in shell_text(plain, all_words=True)  # commands between such quotes aren't read
-    return is_whole and all(_is_known(_words(one)) or _changes(one) for one in read_commands(plain).commands)
+    if "`" in shell_text(plain, all_words=True):
+        return False  # commands between such quotes aren't read
+    unsure = (one for one in read_commands(plain).commands if not _changes(one))
+    return all(not {"sudo", "install"} <= {*one.words} and _is_known(_words(one)) for one in unsure)
 
 
 def _is_known(words: list[str]) -> bool:
-    """Return whether a command is known to look at something, or to build or test what is in the folder."""
     name, rest = (words[0].rpartition("/")[2], words[1:]) if words else ("", [])
     plain = [word for word in rest if not word.startswith("-")]
-    if (
-        not name
-        or name in _HARMLESS
-        or any(map(_DRY.fullmatch, rest))
-        or {"-V", "-h", "--help", "--version"} & set(rest)
-    ):
+    if any(map(_DRY.fullmatch, rest)) or {"-V", "-h", "--help", "--version"} & set(rest[-1:]):
+        return True
+    if _UNSURE.match(_line(words)) or _WAITS.match(_line(words)):
+        return False
+    if not name or name in _HARMLESS:
         return True
     if name == "git":
-        return bool(_GIT & set(plain[:2]))
+        place = rest[0] in {"-C", "-c"} if rest else 0
+        return bool(_GIT & set(plain[place : place + 1]) or _SHOWS & set(plain[place + 1 : place + 2]))
     if name in {"source", "."}:
         return any(word.endswith(("activate", "env", "rc")) for word in rest)
     if name in {"psql", "mysql", "mariadb", "sqlite3"}:
-        return any(map(_QUERY.match, rest)) or "-l" in rest
+        queries = [word for word in rest if _QUERY.match(word) or " " in word]
+        return all(map(_QUERY.match, queries)) if queries else rest[-1:] == ["-l"]
     if name in _OPENING_TOOLS and "exec" in plain:
         return _is_known(_inner(rest))
     if started := _RUNNER.match(" ".join(words)):
         return _is_known(words[started[0].count(" ") :])
-    if (
-        _LOOK_WORDS & set(plain[:4])
-        or any(map(_LOOKUP.fullmatch, plain[:3]))
-        or _named(name, rest) & (_LOOKS | _BUILDS)
-    ):
-        return True
-    return name in _PROJECT_TOOLS and bool(_BUILDS & {part for word in plain[:2] for part in _PARTS.findall(word)})
+    plain = [name, *plain[name == "aws" :][:4]]  # `aws logs` is a service
+    looks = {word for word in plain[1:] if word in _LOOK_WORDS or _LOOKUP.fullmatch(word)}
+    verb = next((word for word in plain if word in looks or _ACTS.intersection(_PARTS.findall(word)[:1])), "")
+    return verb in looks or _builds(name, rest) or _is_task(_named(name, rest))
 
 
-def _named(name: str, rest: Sequence[str]) -> set[str]:
-    """Return the words in the name of a program, and in that of the script or module that it starts."""
+def _builds(name: str, rest: Sequence[str]) -> bool:
+    valued = {"-C", "-f", "-pl", "--filter", "--prefix", "--tests"}
+    words = [word for before, word in zip(["", *rest], rest, strict=False) if before not in valued and "=" not in word]
+    tasks = [word for word in words if word[:1] != "-" and word not in {"compose", "mod", "task"}]
+    if name in _TASK_TOOLS:
+        return tasks != [] and all((name[:3] == "mvn" and one in _BUILDS) or _is_task(one) for one in tasks)
+    runs = tasks[:1] in (["run"], ["manage.py"])
+    if name not in _TOOLS or (runs and name not in {"bun", "composer", "npm", "pnpm", "python", "python3", "yarn"}):
+        return False
+    task = next(iter(tasks[runs:]), "")
+    return _ACTS.isdisjoint(tasks[1:]) and ((task in _BUILDS and not runs) or (name[:6] != "docker" and _is_task(task)))
+
+
+def _is_task(name: str) -> bool:
+    """Return whether the name of a task or script is that of a look, a build or a test, and of nothing else."""
+    parts = _PARTS.findall(name)
+    is_look = _LOOKS.intersection(parts[:1] + parts[-1:]) - {"test"} or (
+        _TASKS.intersection(parts) and _HARM.isdisjoint(parts)
+    )
+    return bool(is_look) and {*_ACTS, "server"}.isdisjoint(parts)
+
+
+def _named(name: str, rest: Sequence[str]) -> str:
     started = (word for word in rest if word not in _LAUNCHERS | {"run"} and not word.startswith("-"))
-    script = next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
-    return {*_PARTS.findall(name), *_PARTS.findall(script)}
+    return next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
 
 
 def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
@@ -442,16 +449,16 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
 
 
 def _changes(command: Command) -> bool:
-    words = _words(command)
-    name = words[0].rpartition("/")[2] if words else ""
+    line, words = _line(_words(command)), _words(command)
+    name = line.partition(" ")[0]
     runs_text = name in _RUNS_TEXT and (command.before == "|" or bool({"<", "-f"} & set(words)))
-    if runs_text or _SQL.search(" ".join(words)) or (name == "ssh" and not all(map(_looks, _remote(words[1:])))):
+    is_remote = name == "ssh" and not all(map(_looks, _remote(words[1:])))
+    if runs_text or is_remote or len(line) > 9_999 or _OVERWRITES.match(line) or _SQL.search(" ".join(words)):
         return True
     return name not in _READS and _does_harm(name, words[1:])
 
 
 def _looks(command: Command) -> bool:
-    """Return whether a command only shows something."""
     words = _words(command)
     is_look = bool(words) and (words[0] in _READS or bool(_LOOK_WORDS & set(words[1:5])) or "--list" in words)
     return is_look and ">" not in words and not _changes(command)
@@ -478,14 +485,15 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
     plain = [word for word in rest if not word.startswith("-") and (" " in word or _PLAIN.fullmatch(word))][:5]
     if any(map(_DRY.fullmatch, rest)):
         return False
-    line = _line([name, *rest])
-    named = _named(name, rest)
-    if _CHANGES.match(line) or (_HARM & named and not named & _LOOKS):
+    named = _PARTS.findall(_named(name, rest))
+    if _CHANGES.match(_line([name, *rest])) or (
+        _HARM.intersection(named) and _LOOKS.isdisjoint({*named[:1], *named[-1:]})
+    ):
         return True
     for word in plain:
         parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)
         if _HARM & set(parts if len(parts) < 3 or " " in word else parts[:1]):
             return True
-        if word in _SHOWS and name not in _FILES:
+        if word in _SHOWS and name not in {"cd", "chmod", "chown", "cp", "make", "mkdir", "mv", "pushd", "rm", "touch"}:
             return False
     return any(map(_HARM_FLAG.fullmatch, rest))

@@ -242,10 +242,10 @@ def harm_question(title: str, lines: Sequence[str], line: int) -> Item:
     )
 
 
-def task_question(title: str, line: int) -> Item:
+def task_question(title: str, line: int, skips: int = 1) -> Item:
     """Return the question whether to do a task beside others, with a line in the report."""
     note = Mark("order", "the page shows no order for this part, so it asks first", line)
-    return Item(f"Do this: {markup.cut(title)}?", replies="skip", notes=(note,), line=line)
+    return Item(f"Do this: {markup.cut(title)}?", replies="skip", skips=skips, notes=(note,), line=line)
 
 
 # --- The head of the document -----------------------------------------------------------------------------------------

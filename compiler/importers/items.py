@@ -8,26 +8,23 @@ from msgspec.structs import replace
 
 from compiler.importers import markup, sections, words
 from compiler.importers.commands import Block, is_command_span, is_typed, read_block, summary_of
-from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question
+from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question, task_question
 from compiler.importers.markdown import Piece
-from compiler.importers.placeholders import find
-from compiler.importers.sections import alternatives, is_command, is_overview, labels_of_cases, short_leads
+from compiler.importers.sections import (
+    CODE_SPAN,
+    COMMENT,
+    alternatives,
+    is_command,
+    is_overview,
+    labels_of_cases,
+    limited,
+    runs_span,
+    short_leads,
+    why_limited,
+)
 from compiler.text.regex import Regex
 
-_CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
-_ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
-_BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
-_LAST = Regex(r"(?:^\*\*[^*\n]+\*\*|:)\s+`[^`\n]+`\.?(?=\s*(?:\n|$|[→—–]|[-=]>))")
-_ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
-_FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
-_EXPLAINED = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
-_COMMENT = Regex(r"(?m)(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)")
-_BRANCHES = Regex(r"(?m)^[ \t]*(?:if|for|while|until|case|select)[ \t]")
-_RETURNS = Regex(
-    r"&\s*$|\b(?:systemctl|service|launchctl|brew|kubectl|oc|helm|minikube|kind|vagrant|pm2|nohup)\b"
-    r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
-)
-"""Matches a command that starts something and ends."""
+_LEADS = Regex(r"(?i)(?:see|(?:go|skip|jump|move|proceed) (?:on )?to|continue (?:with|at)) \w")  # to another step
 _LIST = Regex(r"(?m)^\s*(?:[-*+]|\d+[.)])\s")
 _REACHES = Regex(r"\b(?:kubectl|oc|podman|nerdctl|docker(?:[ -]compose)?)\b[^\n]{0,200} exec ")
 
@@ -35,7 +32,7 @@ AFTER = "After the command:"
 EXPECTED = "Expected output:"
 UNSURE = "it may be a fact, not an instruction"
 
-_ENDLESS = "the text is about a command that doesn't end"
+_IN_SENTENCE = "the command is in a sentence"
 _SHORT, _FEW = 8, 3
 _CONDITIONAL = Regex(r"(?i)\W*(?:if|when(?! \w+ing\b)|unless|in case|alternatively|otherwise|optional(?:ly)?)\b")
 _STEP = Regex(r"(?i)\*\*(?:(?:step|phase|stage|part) \w+\b|\d+[.)])|\*\*[^*\n]+\*\*(?: \([^()\n]*\))?:?$")
@@ -120,7 +117,7 @@ class Items:
     def _show_above(self, plain: str) -> None:
         """Show the command directly above a text that limits it, or that is about a server."""
         last = self.items[-1] if self.items and not self.lead else None
-        if last and last.runs and (why := _why_limited(plain, last.code)):
+        if last and last.runs and (why := why_limited(plain, last.code)):
             self.items[-1] = replace(last, tag="bash prompt", notes=(*last.notes, Mark("shown", why, last.line)))
 
     def _code(self, piece: Piece) -> None:
@@ -148,7 +145,7 @@ class Items:
         """Return a block, only shown if a shell or a container is open; `last` is the text above it."""
         shell, rest = self.machine.shell, _REACHES.split(block.code)[-1]
         self.reached = line if rest != block.code else self.reached
-        above = (*_COMMENT.findall(rest), last * (rest == block.code))
+        above = (*COMMENT.findall(rest), last * (rest == block.code))
         is_there = any(map(words.names_machine, above)) or words.enters_machine(last)
         enters = block.kind in {"run", "show"} and "login" not in block.code
         enters &= any(words.enters_machine(text.plain) for text in self.lead[-2:])
@@ -185,8 +182,8 @@ class Items:
                 self._flush()
 
     def _command(self, block: Block, line: int) -> None:
-        by_hand = self._by_hand()
-        above_it = [text.plain for text in self.lead if text.plain] or by_hand
+        by_hand = self._by_hand() if block.why != _IN_SENTENCE else []
+        above_it = [_purpose_at_end(text.plain) for text in self.lead if text.plain] or by_hand
         plain = above_it[-1] if above_it else ""
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
@@ -196,14 +193,14 @@ class Items:
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
-        block = _limited(block, near, self.heading)
+        block = limited(block, near, self.heading)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
-            asked = map(words.instruction, (plain or self.heading * (not self.items), *_COMMENT.findall(block.code)))
-            harm = block.harm or (any(map(words.does_harm, asked)) and _COMMENT.sub("", block.code).split("\n"))
-            is_elsewhere = any(map(words.names_machine, (*near, *_COMMENT.findall(block.code))))
+            asked = map(words.instruction, (plain or self.heading * (not self.items), *COMMENT.findall(block.code)))
+            harm = block.harm or (any(map(words.does_harm, asked)) and COMMENT.sub("", block.code).split("\n"))
+            is_elsewhere = any(map(words.names_machine, (*near, *COMMENT.findall(block.code))))
             questions = [guard(case, above, line, subject=title)] if case else []
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
             start = block.code.find(block.harm[0]) if block.harm else 0
@@ -224,7 +221,7 @@ class Items:
 
     def _named(self, above: Sequence[str], code: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
-        comments = _COMMENT.findall(code) if code[:1] == "#" else []
+        comments = COMMENT.findall(code) if code[:1] == "#" else []
         own = [self.hint or self._title(above[0] if above else "", "")]
         own += [self._title(one, "") for one in above[1:] if words.is_vague(above[0]) and not words.condition(one)]
         own += [markup.cut(self.heading) if not self.items else ""]
@@ -314,7 +311,12 @@ class Items:
         is_case &= sentence[-1] != ":" or markdown[:2] != "**"
         title = title or (whole if is_case else self._title(plain, first))
         title = title if " " in title else first
-        is_sure = is_task or words.acts(plain) or words.asks(plain) or words.forbids(plain)
+        is_sure = is_task or words.acts(plain) or words.asks(plain)
+        case, rest = words.case_of(sentence)
+        if is_case and rest != sentence and not (words.is_gate(plain) or _LEADS.match(rest)):
+            note = Mark("condition", "the instruction has a condition", line)
+            self.items.append(replace(guard(case, "", line), marks=(), notes=(note,)))
+            title = self._title(rest, markup.capital(markup.cut(rest)))
         self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:
@@ -329,9 +331,12 @@ class Items:
         last = next((text.plain for text in reversed(self.lead) if text.markdown[:1] != ">"), "")
         sentence = (words.sentences(last) or [""])[-1]
         is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
-        is_text = (is_text and not any(map(_runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
+        is_text = (is_text and not any(map(runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
         is_text = is_text or (not piece.has_code and is_overview(items, self.later))
-        if is_text or words.is_automatic(sentence):
+        above = sentence or self.heading
+        is_remedy = piece.info == "-" and words.is_remedy(above) and not above.lower().startswith("fix")
+        is_remedy &= sum(words.changes(one.plain) or (one.has_code and "**" in one.text[:4]) for one in items) > 1
+        if (is_text and not is_remedy) or words.is_automatic(sentence):
             self._show_above(piece.plain)
             label = self.lead.pop() if last.endswith(":") and self.lead[-1].plain == last else Text("", "", piece.line)
             text = f"{label.markdown}\n\n{piece.text}" if label.plain else piece.text
@@ -344,6 +349,10 @@ class Items:
             text = "\n\n".join([self._taken(), markup.safe(piece.text)])
             self._question(sentence, text, piece.line, markup.cut((sentence or self.heading).rstrip(":. ")))
             return
+        self._items(piece, last, sentence, is_remedy=is_remedy)
+
+    def _items(self, piece: Piece, last: str, sentence: str, *, is_remedy: bool) -> None:
+        """Add the items of a list; `last` is the text above it, and `sentence` is its end."""
         leads = (one.plain for one in self.lead if one.plain.endswith(":"))
         opening = next(filter(words.opens_with_condition, leads), "")
         first = next(iter(words.sentences(opening)), "")
@@ -355,13 +364,24 @@ class Items:
         elif not self.items:
             self._flush()
         start, above = len(self.items), self._taken() if case else ""
-        for item in items:
+        for item in piece.pieces:
+            at = len(self.items)
+            self.open = self.open if words.goes_on(item.plain) else -1
             self._item(item)
+            added = self.items[at:]
+            if is_remedy and added and not added[0].replies:
+                is_span = added[0].code and not item.has_code
+                title = added[0].title if is_span else (item.pieces or (item,))[0].plain
+                question = task_question(title, item.line, len(added))
+                is_text = len(added) == 1 and not added[0].code
+                self.items[at:] = [replace(question, skips=0, text=added[0].text)] if is_text else [question, *added]
         self.open = -1
         self._guard(start, case, above, piece.line, is_case=is_case)
 
     def _are_facts(self, items: Sequence[Piece]) -> bool:
         """Return whether the items of an ordered list without code are only text."""
+        if words.is_check(self.heading) or (words.imperative(self.heading) and not self.lead):
+            return False
         asked = any(words.demands(words.case_of((words.sentences(item.plain) or [""])[0])[1]) for item in items)
         facts = sum(words.is_fact(item.plain) for item in items)
         above = words.sentences(self.lead[-1].plain)[-1:] if self.lead else []
@@ -401,15 +421,16 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
+        is_limit = words.forbids(first.plain) and not words.is_gate(first.plain)
         asks = not words.is_statement(first.plain) or words.obliges(first.plain) or len(item.pieces) > 1
         asks = asks or any(map(words.imperative, (first.plain, first.plain.partition(": ")[2])))
         is_question = item.info != "-" and (asks or item.info != "1")
-        if is_question or (item.info == "-" and words.instruction(first.plain)):
+        if not is_limit and (is_question or (item.info == "-" and words.instruction(first.plain))):
             self._split_lead()
             body = "\n\n".join(piece.text for piece in item.pieces)
             text = "\n\n".join(filter(None, [self._taken(), markup.safe(body)]))
             self._question(first.plain, text, item.line, sections.label_of(first.text), is_task=item.info == "[ ]")
-        elif item.info == "1" and self.items:
+        elif (item.info == "1" or is_limit) and self.items:
             self._flush()  # a fact is about the item above
             self._after(Text(first.text, first.plain, item.line))
         else:
@@ -417,10 +438,10 @@ class Items:
 
     def _span(self, piece: Piece) -> bool:
         """Add a command in a sentence, which is shown; return whether the sentence asks to run one."""
-        if not _runs_span(piece) or words.explains(self.heading):
+        if not runs_span(piece) or words.explains(self.heading):
             return False
         self._split_lead()
-        [code] = [code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]
+        [code] = [code for code in CODE_SPAN.findall(piece.text) if is_command_span(code)]
         self.lead.append(Text(piece.text, piece.plain, piece.line))
         first = words.sentences(piece.plain)[0]
         is_named = first.endswith(":") and len(first.split()) > 2 and not words.condition(first)
@@ -428,7 +449,7 @@ class Items:
         self.hint = markup.cut(first.rstrip(":")) if is_named else ""
         if read_block("", code).opens:
             self.machine.shell = piece.line
-        self._command(Block("show", f"{code}\n", why="the command is in a sentence"), piece.line)
+        self._command(Block("show", f"{code}\n", why=_IN_SENTENCE), piece.line)
         return True
 
     def _guard(self, start: int, case: str, above: str, line: int, *, is_case: bool = False) -> None:
@@ -449,33 +470,6 @@ class Items:
             self._flush()
 
 
-def _limited(block: Block, near: Sequence[str], heading: str) -> Block:
-    """Return a block, only shown if the text above it, its heading or its comments let it not run."""
-    why = _why_shown(near, heading, block.code) if block.kind == "run" else ""
-    return replace(block, kind="show", why=why) if why else block
-
-
-def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
-    """Return why the text above a command, its heading or its comments let it not run, or ""."""
-    if words.is_endless(heading, is_heading=True) and not _RETURNS.search(code):
-        return _ENDLESS
-    comments = _COMMENT.findall(code)
-    if why := next(filter(None, (_why_limited(one, code) for one in (*near, *comments))), ""):
-        return why
-    names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
-    return "a comment in it names a case, an example or a task" if names_case else ""
-
-
-def _why_limited(text: str, code: str) -> str:
-    if words.is_endless(text) and not _RETURNS.search(code):
-        return _ENDLESS
-    if words.is_for_others(text):
-        return "the text is about another person or machine"
-    if words.asks_to_replace(text) and not (found := find(code, ())).names and not found.reads:
-        return "the text asks to replace a part of it"
-    return "the text limits the command, or expects it to fail" if words.is_limited(text) else ""
-
-
 def _asks_any(lead: Sequence[Text]) -> bool:
     return any(words.instruction(one.plain) for one in lead)
 
@@ -485,17 +479,7 @@ def _asking(text: str) -> str:
     return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
 
 
-def _runs_span(piece: Piece) -> bool:
-    if piece.kind == "item":
-        return len(piece.pieces) == 1 and _runs_span(piece.pieces[0])
-    is_text = piece.kind == "text" and piece.info == "Paragraph" and piece.text[:1] != "|"
-    if not is_text or _FORBIDS.search(piece.text) or words.is_automatic(piece.plain) or _EXPLAINED.match(piece.text):
-        return False
-    if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
-        return True
-    around = _CODE_SPAN.sub("", piece.text)
-    is_end = _LAST.search(piece.text) is not None and not words.is_fact(piece.plain)
-    is_means = words.imperative(piece.plain) and _BY_MEANS.search(piece.text)
-    if not (_ASKS_TO_RUN.search(around) or is_end or is_means):
-        return False
-    return len([code for code in _CODE_SPAN.findall(piece.text) if is_command_span(code)]) == 1
+def _purpose_at_end(text: str) -> str:
+    """Return the last sentence of plain text if it is like `To remove it:`, and the whole text otherwise."""
+    last = words.sentences(text)[-1:]
+    return last[0] if last and last[0].startswith("To ") and last[0].endswith(":") else text

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from operator import itemgetter
 
 from msgspec import Struct, field
@@ -167,7 +168,10 @@ class _Builder:
             self.title = first.title
             outer, children = [root, first], first.children
         parts: list[Part] = []
-        for section in outer:
+        for whole in outer:
+            intro = [*takewhile(lambda one: one.kind == "text", whole.pieces)][:-1]
+            self.text += [markup.safe(one.text) for one in intro]
+            section = replace(whole, pieces=whole.pieces[len(intro) :])
             found = self._items(section)
             is_intro = children and not any(one.has_code or one.kind == "list" for one in section.pieces)
             self.text += [_prose(section).text] if is_intro else [*_links(section), *found.own]
@@ -198,6 +202,8 @@ class _Builder:
 
     def _is_text(self, section: Section) -> bool:
         """Return whether a section and all below it is text to look up."""
+        if words.forbids(section.title) and not section.children:
+            return not any(piece.has_code for piece in section.pieces)
         has_steps = words.is_ordered(section.title) or any(words.names_steps(one.title) for one in section.children)
         has_steps |= bool(words.imperative(section.title)) and any(one.info == "1" for one in section.pieces)
         if has_steps or section.line in self.choices | self.cases or words.is_of_program(section.title):
@@ -340,7 +346,7 @@ def _guard(question: Item, parts: Sequence[Part]) -> None:
     steps = [step for step in _steps(parts) if step.name == first.name]
     count, items = sum(len(step.items) for step in steps), first.items
     is_whole = items[0].replies == "skip" and items[0].skips >= count - 1
-    if is_whole and not items[0].marks:
+    if is_whole and any(note.kind == "harm" for note in items[0].notes) and not items[0].marks:
         items[0] = joined(replace(question, skips=items[0].skips), items[0])
     elif not question.marks:
         items[:0] = [] if all(map(_asks_first, steps)) else [replace(question, skips=count)]
@@ -433,7 +439,8 @@ def _final(step: Step, items: Sequence[Item], values: Values, named: frozenset[s
     items = [_referring(_asking_first(_without_title(item), title), named) for item in items]
     if len(items) == 1 and not step.has_children:
         item = items[0]
-        lead = "" if item.title in (title, step.title) or _has(item.text, item.title) else f"{item.title}."
+        is_same = item.title.startswith((title, step.title)) or _has(item.text, item.title)
+        lead = "" if is_same else f"{item.title}."
         whole = "\n\n".join(filter(None, [text, lead, item.text]))
         return _asking(replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks)))
     return Item(title, text, name=step.name, marks=marks, line=step.line, items=tuple(map(_asking, items)))
@@ -444,9 +451,11 @@ def _asking_first(item: Item, title: str) -> Item:
     plain = _MARKUP.sub("", item.text)
     if words.is_loop(f"{title}. {item.title}. {plain}") and item.replies != "skip":
         item = replace(item, marks=(*item.marks, Mark("loop", "this is for each of several things", item.line)))
-    if item.code or item.replies or not any(map(words.is_gate, (item.title, *words.sentences(plain)[-1:]))):
+    last = words.sentences(plain)[-1:]
+    whole = [f"{item.title}, {one}" for one in last if words.opens_with_condition(item.title)]
+    if item.code or item.replies or not any(map(words.is_gate, (item.title, *last, *whole))):
         return item
-    return replace(item, title=item.title if item.title[-1:] == "?" else f"Continue? {item.title}", replies="stop")
+    return replace(item, title=item.title if item.title[-1:] == "?" else f"{item.title}: continue?", replies="stop")
 
 
 def _referring(item: Item, named: frozenset[str]) -> Item:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from compiler.importers import words
 from compiler.importers.commands import read_block
 from compiler.importers.draft import Draft, Printed, labeled
-from compiler.importers.markdown import Page, Section, read_page, words_of
+from compiler.importers.markdown import Page, Piece, Section, read_page, words_of
 from compiler.importers.sections import asks, every
 from compiler.text.regex import Regex
 from compiler.text.source import Source
@@ -108,16 +108,21 @@ def _only_text(page: Page, draft: Draft, printed: Printed) -> Iterator[Entry]:
         found: dict[str, list[int]] = {"command": [], "code block": [], "list item": []}
         for name, line in _blocks(section):
             found[name] += [line] * (line not in blocks)
-        for item in (one for piece in section.pieces for one in piece.pieces if not words.is_fact(one.plain)):
-            is_kept = steps & {*range(item.line, item.end + 1)}
-            first = (words.sentences(item.plain) or [""])[0]
-            found["list item"] += [item.line] * bool(not is_kept and words.instruction(first))
+        for listed in (piece.pieces for piece in section.pieces if piece.kind == "list"):
+            is_listed = words.is_check(section.title) or words.is_ordered(section.title) or any(map(_is_task, listed))
+            lost = (one.line for one in listed if not steps & {*range(one.line, one.end + 1)})
+            found["list item"] += lost if is_listed else ()
         for name, lines in ((name, lines) for name, lines in found.items() if lines):
             step = max(((line, label) for line, label in items if line <= lines[0]), default=(0, ""))[1]
             message = f"a {name} is only in the text of the step"
             if len(lines) > 1:
                 message = f"{len(lines)} {name}s are only in the text of steps, lines {lines[0]} to {lines[-1]}"
             yield Entry("merged" if name == "list item" else "quoted", message, lines[0], printed.lines.get(step, 0))
+
+
+def _is_task(item: Piece) -> bool:
+    first = (words.sentences(item.plain) or [""])[0]
+    return item.info in {"1", "[ ]"} or bool(words.instruction(first) and not words.is_fact(item.plain))
 
 
 def _blocks(section: Section) -> Iterator[tuple[str, int]]:

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile, zip_longest
 from operator import eq
 
+from msgspec.structs import replace
+
 from compiler.importers import markup, words
-from compiler.importers.commands import read_block
+from compiler.importers.commands import Block, is_command_span, read_block
 from compiler.importers.markdown import Piece, Section
+from compiler.importers.placeholders import find
 from compiler.text.regex import Regex
 
 _SEQUEL = Regex(r"(?i)(?:(?:step|phase|stage) \w+|first|second|third|then|next|finally|lastly|after (?:that|this))\b")
@@ -27,6 +30,8 @@ _ASIDE = Regex(
     r"(?i)\W*(?:abort|cancel(?:l?ing)?|emergency|fall-?back|failure|hot-?fix|break-?glass"
     r"|(?:on|after|in case of) (?:failure|error|a failed)s?)\b(?!.*\b(?:contacts?|numbers)\b)"
 )
+_OPPOSED = (("backup", "restore"), ("install", "uninstall"), ("failover", "failback"), ("enable", "disable"))
+_USUAL = Regex(r"(?i)\W*(?:normal|planned|regular|routine|scheduled|standard)\b")
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
 _NOTICE = Regex(r"(?i:\W*(?:warning|important|caution|tip|info|danger|attention)s?\b(?!\s\w))|.*Note")
 _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
@@ -47,7 +52,7 @@ _LOOKED_UP = Regex(
 )
 _SEVERAL = Regex(r"(?i)^(?:manag|us|troubleshoot|work|handl|maintain|access|administ|operat)\w*\b|\band\b|[&/]")
 _LOOKS = Regex(
-    r"(?i)\W*(?:check|verif|test|confirm|validation|validate|pre\b|post\b|monitor|step|diagnos|investigat|review)"
+    r"(?i)\W*(?:immediate|initial|check|verif|test|confirm|validation|validate|pre\b|post\b|monitor|step|diagnos|investigat|review)"
 )
 _PART = Regex(
     r"(?i)\W*(?:(?:pre|post|before|after|initial|immediate|final|set(?:ting)?[ -]?up|setup|quick|root cause|smoke)\b"
@@ -60,7 +65,7 @@ _PART = Regex(
 _LAST_PART = Regex(
     rf"(?i)\b(?:{_SERIES}|set-?up|preparation|installation|configuration|deployment|validation|verification|checks?"
     r"|checklist|test(?:s|ing)?|clean-?up|escalation|investigation|diagnosis|mitigation|resolution|review|analysis"
-    r"|communication|monitoring|actions?|response|triage|assessment)\W*$"
+    r"|communication|monitoring|actions?|instructions?|response|triage|assessment)\W*$"
 )
 """Match a heading for a usual part of a procedure or of a page about an incident, by its first or last word."""
 _WORDS = Regex(r"[a-z]+")
@@ -100,6 +105,12 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
         or (is_one and not (is_page and _are_alike(sections)))
     )
     aside = {one.line for one in sections if _ASIDE.match(one.title)}
+    aside |= {one.line for one in sections if aside and _USUAL.match(one.title)}
+    verbs = {
+        one.line: _WORDS.findall(one.title.lower().replace("-", ""))[:1] for one in sections if not one.is_numbered
+    }
+    pairs = [pair for pair in _OPPOSED if all([verb] in verbs.values() for verb in pair)]
+    aside |= {line for line, verb in verbs.items() if any({*verb} & {*pair} for pair in pairs)}
     if not is_choice and (announces or title.lower().endswith("checklist")):
         return aside
     ends = Counter(end for one in sections for end in {*_ends(one.title)})
@@ -172,7 +183,9 @@ def choices(above: Section, sections: Sequence[Section]) -> set[int]:
     """Return the lines of headings for one of several choices or causes, below the heading `above`."""
     is_cases = words.offers_cases(above.title)
     free = [one for one in sections if not (words.is_ordered(one.title) or (one.is_numbered and not is_cases))]
-    free = [one for one in free if one.is_numbered or not words.is_reference(one.title)]
+    free = [
+        one for one in free if one.is_numbered or not words.is_reference(one.title) or (is_cases and _has_code(one))
+    ]
     causes = [one for one in free if not words.acts(one.title)]
     is_choice = any(words.offers_ways(piece.plain) for piece in above.pieces[-1:] if piece.kind == "text")
     is_choice |= is_cases or (len(causes) * 2 > len(free) and words.is_remedy(above.title))
@@ -181,12 +194,16 @@ def choices(above: Section, sections: Sequence[Section]) -> set[int]:
         return {one.line for one in free if not words.names_steps(one.title)}
     parallel = alternatives([one.title for one in free])
     procedures = [one for one in causes if not (words.names_steps(one.title) or words.is_reference(one.title))]
-    procedures = [one for one in procedures if not (words.is_step(one.title) or words.is_stage(one.title))]
+    procedures = [one for one in procedures if not (words.is_stage(one.title) or _PART.match(one.title))]
     listed = sum(map(_has_steps, procedures))
     others = sum(not (words.is_reference(one.title) or words.names_steps(one.title)) for one in sections)
     if listed > 1 and listed * 2 > others:
         return {one.line for one in procedures}
     return {one.line for one in free if one.title in parallel}
+
+
+def _has_code(section: Section) -> bool:
+    return any(piece.has_code for piece in section.pieces)
 
 
 def _has_steps(section: Section) -> bool:
@@ -271,6 +288,9 @@ def is_diary(title: str, root: Section) -> bool:
     pieces = (inner for section in every(root) for piece in section.pieces for inner in piece.all())
     found = [one for piece in pieces for one in words.sentences(piece.plain)]
     count = sum(_PAST.match(one) is not None for one in found)
+    tasks = [item for one in every(root) for piece in one.pieces for item in piece.pieces if item.info == "[ ]"]
+    if len(tasks) > _FEWEST and sum("[x]" in item.text[:8].lower() for item in tasks) * 2 > len(tasks):
+        return True
     return count > 3 and count > sum(words.demands(one) for one in found)
 
 
@@ -345,3 +365,72 @@ def short_leads(pieces: Sequence[Piece]) -> Iterator[str]:
 def is_command(piece: Piece) -> bool:
     """Return whether a piece is a block with a command, to run or to show."""
     return piece.kind == "code" and read_block(piece.info, piece.text).kind in {"run", "show"}
+
+
+# --- The limits of a command, and a command in a sentence --------------------------------------------------------------
+
+CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
+_ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
+_BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
+_LAST_SPAN = Regex(r"(?:^\*\*[^*\n]+\*\*|:)\s+`[^`\n]+`\.?(?=\s*(?:\n|$|[→—–]|[-=]>))")
+_ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
+_FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
+_EXPLAINED_SPAN = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
+COMMENT = Regex(r"(?m)(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)")
+_BRANCHES = Regex(r"(?m)^[ \t]*(?:if|for|while|until|case|select)[ \t]")
+_RETURNS = Regex(
+    r"&\s*$|\b(?:systemctl|service|launchctl|brew|kubectl|oc|helm|minikube|kind|vagrant|pm2|nohup)\b"
+    r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
+)
+"""Matches a command that starts something and ends."""
+_ENDLESS = "the text is about a command that doesn't end"
+
+
+def limited(block: Block, near: Sequence[str], heading: str) -> Block:
+    """Return a block, only shown if the text above it, its heading or its comments let it not run."""
+    why = _why_shown(near, heading, block.code) if block.kind == "run" else ""
+    return replace(block, kind="show", why=why) if why else block
+
+
+def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
+    """Return why the text above a command, its heading or its comments let it not run, or ""."""
+    if words.is_endless(heading, is_heading=True) and not _RETURNS.search(code):
+        return _ENDLESS
+    comments = COMMENT.findall(code)
+    if why := next(filter(None, (why_limited(one, code) for one in (*near, *comments))), ""):
+        return why
+    names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
+    return "a comment in it names a case, an example or a task" if names_case else ""
+
+
+def why_limited(text: str, code: str) -> str:
+    """Return why a text beside a command lets it not run, or ""."""
+    if words.is_endless(text) and not _RETURNS.search(code):
+        return _ENDLESS
+    if words.is_for_others(text):
+        return "the text is about another person or machine"
+    if words.asks_to_replace(text) and not (found := find(code, ())).names and not found.reads:
+        return "the text asks to replace a part of it"
+    return "the text limits the command, or expects it to fail" if words.is_limited(text) else ""
+
+
+def runs_span(piece: Piece) -> bool:
+    """Return whether a text or an item asks to run the one command in its sentence."""
+    if piece.kind == "item":
+        return len(piece.pieces) == 1 and runs_span(piece.pieces[0])
+    is_text = piece.kind == "text" and piece.info == "Paragraph" and piece.text[:1] != "|"
+    if (
+        not is_text
+        or _FORBIDS.search(piece.text)
+        or words.is_automatic(piece.plain)
+        or _EXPLAINED_SPAN.match(piece.text)
+    ):
+        return False
+    if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
+        return True
+    around = CODE_SPAN.sub("", piece.text)
+    is_end = _LAST_SPAN.search(piece.text) is not None and not words.is_fact(piece.plain)
+    is_means = words.imperative(piece.plain) and _BY_MEANS.search(piece.text)
+    if not (_ASKS_TO_RUN.search(around) or is_end or is_means):
+        return False
+    return len([code for code in CODE_SPAN.findall(piece.text) if is_command_span(code)]) == 1

@@ -14,6 +14,7 @@ from compiler.ir.program import Input
 from compiler.text.regex import Regex
 
 MOST = 100  # the most inputs and outputs of a runbook
+_MOST_ASKED = 2  # the most questions for one value
 
 _REFERENCE = Regex(r"\{\{([A-Za-z_]\w*)\}\}")
 _OWNER = Regex(r"^(?:my|your|the|some)_")
@@ -153,33 +154,65 @@ def _with_questions(
 ) -> Values:
     """Ask for each value that is first needed below a command, instead of when the run starts."""
     left: list[str] = []
+    dropped: set[str] = set()
+    words = {name: written for written, name in reversed([*names.items()])}
+    single = {name for name in inputs if [*names.values()].count(name) == 1}
     used = [_uses(item) for _, item in flat]
     for name in inputs:
         places = [place for place, names_there in enumerate(used) if name in names_there]
-        first = _unshown(flat, places, name, names) if places else 0
-        if not any(item.code for _, item in flat[:first]):
+        needed = [place for place in places if not (name in single and _finds(flat[place][1], name))]
+        asked = _asked(flat, [place for place in needed if _needs(flat[place][1])])
+        if places and (not asked or any(item.code for _, item in flat[: asked[0]])):
+            covered = {place for start in asked for place in range(start, _end(flat, start))}
+            for place in places if name in single else ():
+                if place not in covered:
+                    flat[place] = (flat[place][0], _as_written(flat[place][1], name, words[name]))
+            for place in reversed(asked):
+                number, item = flat[place]
+                marks = (mark for mark in item.marks if mark.kind != "shared" or not mark.words.startswith(f"{name} "))
+                flat[place] = (number, replace(item, marks=tuple(marks)))
+                _insert(flat, place, Item(f"Which {_spoken(name)}?", asks=name, line=item.line))
+                used.insert(place, frozenset())
+            dropped |= set() if asked else {name}
+        else:
             left.append(name)
-            continue
-        first = _outside(flat, first, places[-1])
-        question = Item(f"Which {_spoken(name)}?", asks=name, line=flat[first][1].line)
-        _insert(flat, first, question)
-        used.insert(first, frozenset())
+    names = {written: name for written, name in names.items() if name not in dropped}
     declared = tuple(Input(name, description=_described(name, names)) for name in left)
     return Values(_grouped(flat, count), declared, outputs, names)
 
 
-def _unshown(flat: list[tuple[int, Item]], places: Sequence[int], name: str, names: Mapping[str, str]) -> int:
-    """Return the first command that needs a value, or its question; texts above it show the words of the page again."""
-    words = [written for written, other in names.items() if other == name]
-    needed = (place for place in places if flat[place][1].code or flat[place][1].notes)
-    first = next(needed, places[0])
-    if len(words) != 1 or any(flat[place][1].replies for place in places if place < first):
-        return places[0]
-    for place in places[: places.index(first)]:
-        number, item = flat[place]
-        title, text = (one.replace(f"{{{{{name}}}}}", words[0]) for one in (item.title, item.text))
-        flat[place] = (number, replace(item, title=title, text=text))
-    return first
+def _needs(item: Item) -> bool:
+    """Return whether an item is a command, or a question that shows all of it, not whether a condition holds."""
+    return bool(item.code) or bool(item.replies and not item.marks and any(note.kind == "harm" for note in item.notes))
+
+
+def _finds(item: Item, name: str) -> bool:
+    """Return whether a value of a block to show may come from an earlier line of the block."""
+    lines = [line for line in item.code.replace("\\\n", " ").split("\n") if line.strip() and line.lstrip()[:1] != "#"]
+    return bool(lines) and not item.runs and f"{{{{{name}}}}}" not in lines[0]
+
+
+def _as_written(item: Item, name: str, written: str) -> Item:
+    title, text, code = (one.replace(f"{{{{{name}}}}}", written) for one in (item.title, item.text, item.code))
+    note = Mark("shown", f"{written} stays as written: a command above it may show it", item.line)
+    return replace(
+        item, title=title, text=text, code=code, notes=(*item.notes, note) if code != item.code else item.notes
+    )
+
+
+def _asked(flat: Sequence[tuple[int, Item]], needed: Sequence[int]) -> list[int]:
+    """Return the places to ask for a value: behind the questions that skip it, or once above many of them."""
+    found: list[int] = []
+    for place in needed:
+        if not found or place >= _end(flat, found[-1]):
+            found.append(place)
+    return found if len(found) <= _MOST_ASKED else [_outside(flat, needed[0], needed[-1])]
+
+
+def _end(flat: Sequence[tuple[int, Item]], place: int) -> int:
+    """Return the first place that a run may reach without the item at `place`."""
+    ends = (at + item.skips + 1 for at, (_, item) in enumerate(flat[:place]) if item.replies == "skip")
+    return min((end for end in ends if end > place), default=len(flat))
 
 
 def _spoken(name: str) -> str:

@@ -4,35 +4,9 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from compiler.importers.markup import VERBS
 from compiler.text.regex import Regex
 
-_VERBS_WORDS = """
-access acknowledge activate add adjust allow analyze annotate answer append apply approve archive ask
-assign attach audit authenticate avoid await back backup batch block bootstrap bring browse build bump call cancel
-capture change check checkout choose classify clean clear click clone close collect commit compare compile complete
-compose compute configure confirm connect consider consult contact continue convert copy cordon correlate count create
-crop cut decide decommission decrease decrypt deduplicate define delegate delete demote deploy derive describe design
-destroy detach detect determine diagnose disable disconnect discover dispatch display do document download draft drain
-drop dump edit embed enable encode encrypt engage ensure enter escalate establish estimate evaluate examine execute
-expand explain export extend extract fail fetch fill filter finalize find finish fix flag flash flush focus follow
-force fork format free gather generate get give go grant grep group handle highlight identify implement import
-increase infer inform initialize inject insert inspect install investigate invite invoke isolate issue iterate join
-keep kill label launch leave let limit link lint list load locate lock log login look loop lower make mark measure
-mention merge migrate mirror mock modify monitor mount move name navigate normalize notify observe obtain offer
-omit open organize outline override page parse paste patch pause perform persist pick pin ping place plan point
-populate post prefer prepare present preserve press prevent print prioritize probe proceed produce promote prompt
-propose provide provision prune publish pull purge push put query quit raise rank rate reach read rebase reboot rebuild
-recommend reconcile reconnect record recover recreate redeploy redirect redo reduce refactor refer refine refresh
-register reinstall reject release reload remove rename render renew repair repeat replace replay reply report
-reproduce request rerun resend reset resize resolve respond restart restore resume retrieve retry return reuse revert
-review revoke roll rollback rotate route run sanitize save scaffold scale scan schedule scope score search secure see
-seed select send separate set ship show shut sign silence simplify simulate sketch skip snapshot spawn specify spin
-split ssh stage start state stop store strip stub study submit subscribe suggest summarize supply surface suspend
-swap switch sync synthesize tag tail take talk tear tell terminate test tick tidy toggle trace track transfer trigger
-trim troubleshoot try tune turn tweak type undo uninstall unlock unmount unset untar untick update upgrade upload use
-validate verify view visit vote wait warm warn watch wire work wrap write
-"""
-_VERBS = frozenset(_VERBS_WORDS.split())  # they start an instruction
 MOST_OF_VARIANT = 8  # the most words of a text that only names a way
 
 
@@ -141,6 +115,7 @@ _CONDITION = Regex(
     r"|you can also|only for|(?<!, )(?<!\()for (?:example|instance)|in the event|as a last resort|depending on"
     r"|something like|troubleshoot\w*)\b"
     r"|\b(?:prior to|before|since|until|as of|new in|(?:older|newer|earlier|later) than)(?: [\w.-]+)? versions? v?\d"
+    r"|\b(?:to|or) (?:\w+ ){0,4}(?:manually|by hand)\b"
     r"|\bto (?:\w+ ){1,8}(?:further|even more)\b|\bfor (?:example|instance)[^.,]{0,200}:$"
     rf"|\bon {_SYSTEMS}\W*$"
 )
@@ -160,8 +135,8 @@ is_limited = _has(
 )
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
-    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?),\s+(?:then\s+)?"
-    r"(?P<rest>.+)"
+    r"(?is)(?:.*?[.:;]\s+)?(?P<word>if|when|unless|in case|once)\s+(?P<case>(?:\([^()]*\)|[^.(])+?)"
+    r"(?:,|\s(?:→|[-=]>))\s+(?:then\s+)?(?P<rest>.+)"
 )
 _TRAILING = Regex(
     r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*"
@@ -256,7 +231,8 @@ is_loop = _has(r"(?:^|[.:;,]\s+)(?:\w+ ){0,3}for (?:each|every)\b|\bone (?:at a 
 is_gate = _has(
     r"\b(?:do not|don['’]t|never) (?:\w+ )?(?:proceed|continue|merge|deploy)\b[^.]*\b(?:until|unless|without|if)\b"
     r"|\b(?:wait for|ask (?:the )?user (?:to|for)) (?:\w+ ){0,3}(?:approval|confirm(?:ation)?|sign-?off|go-?ahead)\b"
-    r"|\b(?:if|when|unless)\b[^.]*\b(?:stop|abort)\b(?! the\b)|\bconfirm with (?:the )?(?:user|team|owner|on-?call)\b"
+    r"|\b(?:if|when|unless)\b[^.]*\b(?:stop|abort|exit)\b(?! (?:the|code|status)\b)"
+    r"|\bconfirm with (?:the )?(?:user|team|owner|on-?call)\b"
 )
 """Whether plain text has a condition without which the procedure stops."""
 offers_ways = _has(
@@ -277,8 +253,8 @@ _HARM = Regex(
     r"|wipe|uninstall|upload|rotate|renew|terminate|revoke|failover|fail over|restore|overwrite)(?![\w./-])"
 )
 _LOOKS = Regex(
-    r"(?i)(?:check|confirm|describe|find|get|inspect|list|look|make sure|print|read|review|see|show|test|validate"
-    r"|verify|view)\b"
+    r"(?i)(?:check|confirm|describe|document|ensure|find|get|identify|inspect|list|look|make sure|monitor|print|read"
+    r"|record|review|see|show|test|validate|verify|view|wait)\b"
 )
 puts = _has(
     r"\b(?:add|adding|apply|append|change|configure|copy|create|edit|enter|execute|insert|modify|paste|put|query"
@@ -309,13 +285,15 @@ offers_cases = _fits(
     r"|methods|alternatives)(?: (?:and|&) [\w ]+)?(?:\s*\(.*\))?\W*"
 )
 """Whether each heading below this one is a case, such as Common causes."""
-is_remedy = _fits(r"\W*(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?)\W*")
+is_remedy = _fits(r"\W*(?:(?:immediate|possible) )?(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?)\W*")
 """Whether headings below this one are the causes of an alert, and not its steps, if they aren't instructions."""
 _EXPLAINS_WORDS = (
-    r"meaning|impact|background|purpose|scope|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
+    r"meaning|impact|background|blast radius|purpose|scope(?: guard)?"
+    r"|how .* (?:is|are) (?:\w+ed|built|made)|(?:useful|common|debug\w*|handy|helpful|monitoring) commands|cheat ?sheet"
+    r"|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
     r"|when (?:not )?to .*|what .*\b(?:does|can(?:not)? do)\b.*|.* explained|problem statement"
     r"|types of .*|integration with .*|(?:pairs?|works?) with"
-    r"|error (?:handling|scenarios)|(?:\w+ )?failure modes|boundaries|invariants|definitions|metrics|(?:\w+ )?rule"
+    r"|error (?:handling|scenarios)|(?:\w+ )?(?:failure modes|boundaries)|invariants|definitions|metrics|(?:\w+ )?rule"
     r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
     r"|change ?(?:log|history)|(?:\w+ )?overview|at a glance|mental model"
     r"|open questions|anti-.*|constants|triggers?(?: conditions)?|companion .*|prevention|lessons .*"
@@ -351,7 +329,7 @@ def imperative(sentence: str, *, purposes: bool = True) -> str:
     if purposes and (purpose := _PURPOSE.fullmatch(rest)):
         return purpose["what"]
     word = _WORD.match(rest)
-    return rest if word and word[0].lower() in _VERBS and not forbids(rest) else ""
+    return rest if word and word[0].lower() in VERBS and not forbids(rest) else ""
 
 
 def instruction(text: str) -> str:
@@ -467,6 +445,12 @@ def does_harm(text: str) -> bool:
     return _HARM.search(text) is not None and _LOOKS.match(text) is None
 
 
+def changes(text: str) -> bool:
+    """Return whether plain text has an instruction that isn't only to look at something."""
+    found = instruction(text)
+    return bool(found) and _LOOKS.match(found) is None
+
+
 def is_fact(text: str) -> bool:
     """Return whether plain text starts like a fact: an article, a pronoun, a third person or a gerund, or `Tea is`."""
     rest = case_of(text)[1]
@@ -475,16 +459,16 @@ def is_fact(text: str) -> bool:
 
 def _describes(text: str) -> bool:
     """Return whether text is about what a program does; a subject such as `Anna` is a person with a task."""
-    if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in _VERBS:
+    if (gerund := _GERUND.match(text)) and gerund[0].partition(" ")[0].lower() not in VERBS:
         stem = gerund["stem"].lower()
-        return bool({stem, f"{stem}e", stem[:-1]} & _VERBS)
+        return bool({stem, f"{stem}e", stem[:-1]} & VERBS)
     if _IS.match(text) and not imperative(text):
         return True
     found = _DESCRIBES.match(text)
     if not found or (found["subject"] or "a")[0].isupper() or imperative(text) or found["verb"].lower().endswith("ss"):
         return False
     verb = found["verb"].lower()
-    return not found["subject"] or bool({verb[:-1], verb[:-2]} & _VERBS) or verb in {"is", "has", "does"}
+    return not found["subject"] or bool({verb[:-1], verb[:-2]} & VERBS) or verb in {"is", "has", "does"}
 
 
 def demands(sentence: str) -> bool:
@@ -500,7 +484,7 @@ def demands(sentence: str) -> bool:
 def acts(text: str) -> bool:
     """Return whether plain text has an instruction, or the task of a person, such as `Anna checks the stock`."""
     person = _PERSON.match(text)
-    return bool(instruction(text)) or (person is not None and person["verb"].lower() in _VERBS)
+    return bool(instruction(text)) or (person is not None and person["verb"].lower() in VERBS)
 
 
 def asks(text: str) -> bool:

@@ -7,7 +7,7 @@ repaired where a format needs that: numbers and jumps of runbooks, edges of prog
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from tests.differential.generate import rundown_model as model
 
 Drawn = TypeVar("Drawn")
 AnyStep = TypeVar("AnyStep", model.Step, model.Substep)
-Names = Mapping[tuple[str, str | None], tuple[str, str | None]]
+Names = dict[tuple[str, str | None], tuple[str, str | None]]
 
 FIXED = {"kind", "id", "name", "origin", "sources", "entry", "target", "seed", "ident", "type", "main"}
 """Names of what is no text, and makes no sense otherwise."""
@@ -138,47 +138,28 @@ def _without_steps(drawn: agent_workflow.Drawn) -> Iterator[agent_workflow.Drawn
 
 
 def _without_any_step(runbook: model.Runbook) -> Iterator[model.Runbook]:
-    for index, step in enumerate(runbook.steps):
-        if len(runbook.steps) > 1:
-            yield _without_step(runbook, index)
-        if len(step.children) > 1:
-            yield from (_without_child(runbook, index, number) for number in range(len(step.children)))
+    steps = runbook.steps
+    for index, step in enumerate(steps):
+        if len(steps) > 1:
+            yield _numbered(runbook, (*steps[:index], *steps[index + 1 :]))
+        for number in range(len(step.children)) if len(step.children) > 1 else ():
+            other = _with_children(step, (*step.children[:number], *step.children[number + 1 :]))
+            yield _numbered(runbook, (*steps[:index], other, *steps[index + 1 :]))
 
 
-def _without_step(runbook: model.Runbook, index: int) -> model.Runbook:
-    steps = runbook.steps[:index] + runbook.steps[index + 1 :]
-    names = _numbered([step.ident for step in steps])
-    renamed: dict[tuple[str, str | None], tuple[str, str | None]] = {}
-    for step, name in zip(steps, names, strict=True):
-        renamed |= {(step.ident, child): (name, child) for child in (None, *(child.ident for child in step.children))}
-    left = tuple(replace(step, ident=name) for step, name in zip(steps, names, strict=True))
-    return _renamed(replace(runbook, steps=left), renamed)
+def _with_children(step: model.Step, children: tuple[model.Substep, ...]) -> model.Step:
+    return replace(step, body=replace(step.body, children=children)) if isinstance(step.body, model.Substeps) else step
 
 
-def _without_child(runbook: model.Runbook, index: int, number: int) -> model.Runbook:
-    step = runbook.steps[index]
-    assert isinstance(step.body, model.Substeps)
-    children = step.children[:number] + step.children[number + 1 :]
-    names = _numbered([child.ident for child in children])
-    renamed = {
-        (other.ident, ident): (other.ident, ident)
-        for other in runbook.steps
-        for ident in (None, *(child.ident for child in other.children if other is not step))
-    }
-    renamed |= {(step.ident, child.ident): (step.ident, name) for child, name in zip(children, names, strict=True)}
-    left = tuple(replace(child, ident=name) for child, name in zip(children, names, strict=True))
-    other = replace(step, body=replace(step.body, children=left))
-    return _renamed(replace(runbook, steps=(*runbook.steps[:index], other, *runbook.steps[index + 1 :])), renamed)
-
-
-def _numbered(idents: list[str]) -> list[str]:
-    """V2: numbers without a gap."""
-    numbers = iter(range(1, len(idents) + 1))
-    return [str(next(numbers)) if ident.isdecimal() else ident for ident in idents]
-
-
-def _renamed(runbook: model.Runbook, names: Names) -> model.Runbook:
-    """With jumps to the new names; one to what is gone is a CONTINUE."""
+def _numbered(runbook: model.Runbook, steps: tuple[model.Step, ...]) -> model.Runbook:
+    """A runbook of these steps, with numbers without a gap (V2). A jump leads to the new name, or is a CONTINUE."""
+    names: Names = {}
+    for step, ident in zip(steps, _idents(steps), strict=True):
+        names[step.ident, None] = ident, None
+        names |= {
+            (step.ident, child.ident): (ident, own)
+            for child, own in zip(step.children, _idents(step.children), strict=True)
+        }
 
     def result(found: model.Result | None) -> model.Result | None:
         if isinstance(found, model.Retry):
@@ -191,13 +172,18 @@ def _renamed(runbook: model.Runbook, names: Names) -> model.Runbook:
         target = names.get((found.step, found.child))
         return model.Goto(*target, advance=found.advance) if target else model.Continue()
 
-    def renamed(node: AnyStep) -> AnyStep:
+    def renamed(node: AnyStep, ident: str | None) -> AnyStep:
         own = node.transitions
-        return replace(node, transitions=model.Transitions(result(own.on_pass), result(own.on_fail), own.optimistic))
+        allowed = model.Transitions(result(own.on_pass), result(own.on_fail), own.optimistic)
+        return replace(node, ident=ident or node.ident, transitions=allowed)
 
-    def whole(step: model.Step) -> model.Step:
-        if isinstance(step.body, model.Substeps):
-            step = replace(step, body=replace(step.body, children=tuple(renamed(child) for child in step.children)))
-        return renamed(step)
+    left = [
+        _with_children(step, tuple(renamed(child, names[step.ident, child.ident][1]) for child in step.children))
+        for step in steps
+    ]
+    return replace(runbook, steps=tuple(renamed(step, names[step.ident, None][0]) for step in left))
 
-    return replace(runbook, steps=tuple(whole(step) for step in runbook.steps))
+
+def _idents(steps: Sequence[AnyStep]) -> list[str]:
+    numbers = iter(range(1, len(steps) + 1))
+    return [str(next(numbers)) if step.ident.isdecimal() else step.ident for step in steps]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.differential.generate.rundown import Drawn, Outcomes
-from tests.differential.generate.rundown_model import Goto, Transitions, book, result
+from tests.differential.generate.rundown_model import book, examples
 from tests.differential.oracles.rundown import walk, walk_model
 from tests.differential.oracles.rundown_parts import trace_of
 
@@ -225,55 +223,11 @@ A ; {N} | .1 FAIL: GOTO A | .2 FAIL: GOTO A
     1+ => COMPLETE  # an end at the limit is an end
 1 ; 2
     1+ => cut off  # a visit beyond the limit is none
-
-# Conformance documents of the Rundown project, restated
-1 PASS: CONTINUE, FAIL: STOP Failed ; 2 PASS: GOTO 4, FAIL: RETRY 3 STOP ; 3 PASS: CONTINUE ; 4 PASS: COMPLETE
-    1+ 2- 2#2- 2#3+ 4+ => COMPLETE  # complex-transitions
-    1+ 2- 2#2- 2#3- 2#4- => STOP
-    1- => STOP Failed
-{N} | .1 PASS: CONTINUE, FAIL: GOTO {N}.Recovery | .2 PASS: GOTO NEXT, FAIL: GOTO {N}.Recovery | \
-.Recovery PASS: GOTO NEXT, FAIL: STOP
-    {N}.1@1.+ {N}.2@1.- {N}.Recovery@1.+ {N}.1@2.+ => cut off  # dynamic-step-mixed-substeps
-    {N}.1@1.- {N}.Recovery@1.- => STOP
-{N} | .1 PASS: GOTO {N}.3 | .2 PASS: CONTINUE, FAIL: STOP | .3 PASS: GOTO NEXT
-    {N}.1@1.+ {N}.3@1.+ {N}.1@2.+ {N}.3@2.- => STOP  # goto-dynamic-substep
-1 PASS: CONTINUE, FAIL: GOTO ErrorHandler ; 2 PASS: COMPLETE, FAIL: GOTO ErrorHandler ; \
-ErrorHandler PASS: GOTO 1, FAIL: GOTO Fallback ; \
-Fallback PASS: COMPLETE Recovered via fallback, FAIL: STOP Unrecoverable error
-    1- ErrorHandler- Fallback+ => COMPLETE Recovered via fallback  # goto-named-to-named
-    1+ 2- ErrorHandler+ 1+ 2+ => COMPLETE
-Initialize PASS: CONTINUE, FAIL: GOTO Cleanup ; Process PASS: GOTO Cleanup, FAIL: GOTO ErrorHandler ; \
-ErrorHandler PASS: GOTO Cleanup, FAIL: STOP ; Cleanup PASS: COMPLETE, FAIL: STOP
-    Initialize+ => COMPLETE  # goto-named
-    Initialize- Cleanup+ => COMPLETE
-{N} | .1 PASS: GOTO NEXT, FAIL: GOTO {N}.Recovery | .Recovery PASS: GOTO NEXT, FAIL: GOTO GlobalError ; \
-GlobalError PASS: STOP All items failed
-    {N}.1@1.+ {N}.1@2.- {N}.Recovery@2.- GlobalError+ => STOP All items failed  # mixed-named-dynamic
-    {N}.1@1.- {N}.Recovery@1.- GlobalError- => STOP
-1 PASS: CONTINUE, FAIL: GOTO ErrorHandler ; ErrorHandler | .1 PASS: CONTINUE, FAIL: STOP | \
-.Cleanup PASS: GOTO 1, FAIL: STOP
-    1- ErrorHandler.1+ ErrorHandler.Cleanup+ 1+ => COMPLETE  # named-step-mixed-substeps
-1 FAIL: RETRY 1 GOTO 2 ; 2 PASS: COMPLETE, FAIL: RETRY 1 STOP
-    1- 1#2- 2- 2#2+ => COMPLETE  # retry-counter-reset
-1 PASS: CONTINUE, FAIL: STOP ; \
-2 PASS: CONTINUE, FAIL: RETRY 3 COMPLETE Max retries reached: completing anyway ; 3 PASS: COMPLETE, FAIL: STOP
-    1+ 2- 2#2- 2#3+ 3+ => COMPLETE  # retry-exhaustion-complete
-    1+ 2- 2#2- 2#3- 2#4- => COMPLETE Max retries reached: completing anyway
 """
 """Each runbook, and below it paths by the outcomes in them."""
 
 
-def paths() -> Iterator[tuple[str, str]]:
-    runbook = ""
-    for line in PATHS.splitlines():
-        text = line.partition("# ")[0]
-        if text.startswith("    "):
-            yield runbook, text.strip()
-        else:
-            runbook = text or runbook
-
-
-@pytest.mark.parametrize(("runbook", "path"), [*paths()])
+@pytest.mark.parametrize(("runbook", "path"), [*examples(PATHS)])
 def test_the_path_of_a_runbook(runbook: str, path: str) -> None:
     words = path.partition("=>")[0].split()
 
@@ -283,26 +237,7 @@ def test_the_path_of_a_runbook(runbook: str, path: str) -> None:
     assert str(trace_of(walk_model(book(runbook), FILES, outcome_of, limit=max(len(words), 1)))) == path
 
 
-def test_the_same_outcomes_give_the_same_path() -> None:
-    runbook = book("{N} PASS: GOTO NEXT, FAIL: RETRY 2 STOP")
-    first, second = (walk_model(runbook, {}, lambda index: index % 3 > 0, 20) for _ in range(2))
-    assert first == second
-
-
 def test_a_jump_that_no_visit_could_follow_is_none() -> None:
     drawn = Drawn(book("1 ; 2"), outcomes=Outcomes((False,)), jumps=((1, 0),))
     assert walk(drawn, limit=1).end == ("STOP", "")
     assert walk(drawn, limit=2).jumps
-
-
-@pytest.mark.parametrize(
-    ("text", "goto"),
-    [("NEXT", Goto(advance=True)), ("NEXT A.{n}", Goto("A", "{n}", advance=True)), ("1.2", Goto("1", "2"))],
-)
-def test_the_notation_of_jumps(text: str, goto: Goto) -> None:
-    assert result(f"GOTO {text}") == goto
-
-
-def test_a_modifier_needs_a_transition() -> None:
-    with pytest.raises(ValueError, match="modifier"):
-        Transitions(optimistic=True)

@@ -1,4 +1,4 @@
-"""The outcomes of steps with other steps inside: by hand, of random documents, and faults that must not go unnoticed.
+"""The outcomes of steps with other steps inside: by hand, of random documents, and wrong ones, which must be noticed.
 
 `test_targets` compares those of random runbooks, playbooks and workflows on the way.
 """
@@ -7,22 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any
+from dataclasses import replace
 
 import pytest
-from msgspec.structs import replace
 
-from compiler.frontends.rundown.lower.frames import Arrival, StepRef
-from compiler.frontends.rundown.syntax import Goto, Transition
-from compiler.ir.edges import Edge, StepOutcome
-from compiler.ir.tasks import Verdict
-from compiler.ir.verify import InvalidProgramError
-from tests.differential.case import Case, DifferenceError, Trace
+from tests.differential.case import DifferenceError, Trace
 from tests.differential.drivers import SEMANTICS, try_driver
 from tests.differential.generate.rundown import Drawn, Outcomes, random_runbook
-from tests.differential.generate.rundown_model import book
+from tests.differential.generate.rundown_model import book, examples
 from tests.differential.oracles import rundown, stepspec
+from tests.differential.oracles.program import path_of
 from tests.differential.oracles.rundown import walk_model
 from tests.differential.oracles.rundown_parts import trace_of
 
@@ -85,17 +79,6 @@ SETTLED = """
 """Each runbook, and below it visits with the outcomes that they settle in brackets."""
 
 
-def examples() -> list[tuple[str, str]]:
-    found, runbook = [], ""
-    for line in SETTLED.splitlines():
-        text = line.partition("# ")[0]
-        if text.startswith("    "):
-            found.append((runbook, text.strip()))
-        else:
-            runbook = text or runbook
-    return found
-
-
 def shown(taken: Trace) -> str:
     """The visits without attempts and instances, and what each settles."""
     words = []
@@ -109,7 +92,7 @@ def _sign(word: str) -> str:
     return {"pass": "+", "fail": "-"}[word]
 
 
-@pytest.mark.parametrize(("runbook", "path"), examples())
+@pytest.mark.parametrize(("runbook", "path"), [*examples(SETTLED)])
 def test_a_runbook_settles_what_the_rules_say(runbook: str, path: str) -> None:
     outcomes = [word.endswith("+") for word in re.sub(r"\(.*?\)", "", path).split()]
     assert shown(trace_of(walk_model(book(runbook), FILES, outcomes.__getitem__, limit=len(outcomes)))) == path
@@ -121,68 +104,29 @@ def test_a_specification_settles_what_its_page_says(seed: int) -> None:
     assert try_driver(SEMANTICS, stepspec.case_of(stepspec.random_specification(seed)))
 
 
-# --- Faults -----------------------------------------------------------------------------------------------------------
-
-threading = import_module("compiler.passes.thread_jumps")
-jumps = import_module("compiler.frontends.rundown.lower.jumps")
-specifications = import_module("compiler.frontends.stepspec.lower")
-threaded, settling, settle, act = threading._threaded, Arrival.settling, jumps.Outcomes.settle, jumps.Outcomes._act
-
-
-def dropped(edge: Edge, *given: Any) -> Edge:
-    found: Edge = threaded(edge, *given)
-    return replace(found, settles=edge.settles)
-
-
-def outer_first(arrival: Arrival, group: str, verdict: Verdict) -> Arrival:
-    return replace(arrival, settles=(*arrival.settles, StepOutcome(group, verdict.value)))
-
-
-def without_runbooks(arrival: Arrival, group: str, verdict: Verdict) -> Arrival:
-    return arrival if group.endswith(".md") else settling(arrival, group, verdict)
-
-
-def with_other_word(arrival: Arrival, group: str, verdict: Verdict) -> Arrival:
-    return settling(arrival, group, jumps.OTHER[verdict])
-
-
-def without_retries(own: Any, ref: StepRef, verdict: Verdict) -> Arrival:
-    found: Arrival = settle(own, ref, verdict)
-    return replace(found, settles=()) if found.target == jumps.settled_id(own.frame, ref, verdict) else found
-
-
-def with_jumps(own: Any, ref: StepRef, verdict: Verdict, transition: Transition | None) -> Arrival:
-    found: Arrival = act(own, ref, verdict, transition)
-    leaves = transition is not None and isinstance(transition.action, Goto) and ref.substep is not None
-    return settling(found, own.frame.id(own.frame.ref(ref.step)), verdict) if leaves else found
-
-
-FAULTS: dict[str, tuple[object, str, object, int]] = {
-    "threading drops what a branch settles": (threading, "_threaded", dropped, 3),
-    "outer ones come first": (Arrival, "settling", outer_first, 2),
-    "runbooks settle nothing": (Arrival, "settling", without_runbooks, 14),
-    "the words are swapped": (Arrival, "settling", with_other_word, 3),
-    "a RETRY settles nothing": (jumps.Outcomes, "settle", without_retries, 31),
-    "a GOTO settles its step": (jumps.Outcomes, "_act", with_jumps, 1),
+Settled = tuple[tuple[str, str], ...]
+WRONG: dict[str, Callable[[Settled], Settled]] = {
+    "nothing": lambda _: (),
+    "one more": lambda settled: (*settled, ("1", "pass")),
+    "one less": lambda settled: settled[1:],
+    "other words": lambda settled: tuple((step, {"pass": "fail", "fail": "pass"}[word]) for step, word in settled),
+    "outer ones first": lambda settled: settled[::-1],
 }
-"""What is changed, and the seed of a runbook that shows it."""
+DOCUMENTS = {
+    "runbook": lambda: rundown.case_of(random_runbook(2)),
+    "specification": lambda: stepspec.case_of(stepspec.random_specification(1)),
+}
 
 
-def try_documents(case_of: Callable[[int], Case], first: int = 0) -> None:
-    """Compare random documents from a seed on; one of the first shows a fault."""
-    for seed in range(first, first + 100):
-        try_driver(SEMANTICS, case_of(seed))
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_is_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    place, name, other, first = FAULTS[fault]
-    monkeypatch.setattr(place, name, other)
-    with pytest.raises((DifferenceError, InvalidProgramError), match="settles"):
-        try_documents(lambda seed: rundown.case_of(random_runbook(seed)), first)
-
-
-def test_a_fault_in_specifications_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(specifications, "StepOutcome", lambda step, _: StepOutcome(step, "pass"))
-    with pytest.raises(DifferenceError, match="settles"):
-        try_documents(lambda seed: stepspec.case_of(stepspec.random_specification(seed)))
+@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_settled_wrongly_is_noticed(wrong: str, document: str) -> None:
+    case = DOCUMENTS[document]()
+    visits = path_of(case).visits
+    most = max(visits, key=lambda visit: len(visit.settles or ()))
+    changed = WRONG[wrong](most.settles or ())
+    if changed == most.settles:  # a step of a specification has none around it
+        return
+    other = tuple(replace(visit, settles=changed) if visit is most else visit for visit in visits)
+    with pytest.raises(DifferenceError, match=f"what {most.step} settles"):
+        try_driver(SEMANTICS, replace(case, trace=replace(path_of(case), visits=other)))

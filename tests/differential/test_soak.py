@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tempfile
 from collections.abc import Callable
@@ -141,10 +140,3 @@ def test_an_unknown_name_is_refused(words: list[str], message: str, capsys: pyte
     with pytest.raises(SystemExit):
         main(words)
     assert message in capsys.readouterr().err
-
-
-def test_a_case_is_written_as_it_is_read(tmp_path: Path) -> None:
-    case = FORMATS["program"].draw(3, SEMANTICS)
-    case.write(tmp_path)
-    assert Case.read(tmp_path) == case
-    assert json.loads((tmp_path / "case.json").read_text(encoding="ascii"))["program"] == case.program

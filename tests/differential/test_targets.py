@@ -33,7 +33,7 @@ SHOWN_ONLY = {"dot", "mermaid", "json", "skill"}  # the program of a skill is th
 """Targets for reading: nobody runs what they write."""
 
 SHARES = {
-    SEMANTICS: {"rundown": 10, "program": 10, "playbook": 10, "agent-workflow": 10},
+    SEMANTICS: {"rundown": 10, "program": 40, "playbook": 20, "agent-workflow": 20},
     "python": {"program": 1, "rundown": 1},
     "python-script": {"rundown": 1},
     "python-waiting": {"program": 1, "rundown": 1},

@@ -107,7 +107,7 @@ def meaning(path: Path) -> str:
     """The program, without the lines of its nodes and the hash of the document."""
     program = compile_file(str(path)).program
     assert program is not None
-    return re.sub(r"(?m) {2}# .*:\d+$| sha256 \w+$", "", to_text_form(program))
+    return re.sub(r'(?m) {2}# .*:\d+$|"sha256": "\w+"', "", to_text_form(program))
 
 
 def is_extended(before: bytes, after: bytes) -> bool:

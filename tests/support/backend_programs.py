@@ -14,8 +14,7 @@ from compiler.ir.tasks import Agent, Ask, End, Gate, Shell, Task, alphabet
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.ir.verify import issues
 from compiler.text.source import Span
-from tests.support import warm
-from tests.support.makefiles import PATIENCE, environment, lay
+from tests.support.makefiles import lay, run
 
 AT = Origin("main.json", Span(1, 1, 1, 1))
 
@@ -92,15 +91,8 @@ class Made:
 
     def make(self, *given: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
         """Run make to its end."""
-        return subprocess.run(
-            ["make", *given],
-            cwd=self.folder,
-            env=warm.forking(environment(variables)),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        done: subprocess.CompletedProcess[bytes] = run(self.folder, given, variables)
+        return done
 
     def end(self, *given: str, **variables: str) -> str:
         """Run make; the last line on standard output."""

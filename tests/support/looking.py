@@ -136,11 +136,7 @@ def serving(file: str, *, wanted: str = "", continues: bool = False) -> Iterator
 
 @contextmanager
 def serving_runs(
-    file: str,
-    runs: Callable[[Drawing, Callable[[], None]], ManyRuns],
-    *,
-    wanted: str = "",
-    continues: bool = False,
+    file: str, runs: Callable[[Drawing, Callable[[], None]], ManyRuns], *, wanted: str = "", continues: bool = False
 ) -> Iterator[Client]:
     """The same with runs of any kind."""
     server = Server(0, Watch(file, Document("", "", 0, continues=continues), runs), wanted)

@@ -7,8 +7,10 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,16 +76,8 @@ class Place:
 
     def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run make to its end."""
-        return subprocess.run(
-            ["make", *words],
-            cwd=self.folder,
-            env=warm.forking(environment(variables)),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-            encoding="utf-8",
-        )
+        done: subprocess.CompletedProcess[str] = run(self.folder, words, variables, encoding="utf-8")
+        return done
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start make in a session of its own, and wait until its slow command runs."""
@@ -123,6 +117,20 @@ class Place:
     def files(self) -> dict[str, bytes]:
         """All files with their contents."""
         return {str(path): path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+
+
+def run(folder: Path, words: Sequence[str], variables: dict[str, str], **how: Any) -> Any:
+    """Run make to its end, with variables of the environment, and as `subprocess.run` is told."""
+    return subprocess.run(
+        ["make", *words],
+        cwd=folder,
+        env=warm.forking(environment(variables)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+        **how,
+    )
 
 
 def lay(folder: Path, program: Program, **options: str) -> bool:

@@ -27,7 +27,21 @@ from compiler.ir.edges import (
     words_of,
 )
 from compiler.ir.program import Context, Group, Input, Node, Program, scope_members
-from compiler.ir.tasks import IDLE, PASS_OR_FAIL, Agent, Ask, Branch, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
+from compiler.ir.tasks import (
+    IDLE,
+    PASS_OR_FAIL,
+    Agent,
+    Ask,
+    Branch,
+    End,
+    Gate,
+    Parallel,
+    Shell,
+    Stage,
+    Task,
+    Tool,
+    alphabet,
+)
 from compiler.ir.texts import Reference
 
 Table = dict[str, Any]
@@ -80,18 +94,14 @@ def _artifact(program: Program, slots: Container[str]) -> Table:
 
 def _context(context: Context, slots: Container[str]) -> Table:
     """Return the text above prompts, with marks for its references (I31)."""
-    found: Table = {"after": context.after} if context.after else {}
-    return found | {"parts": [part if isinstance(part, str) else around(part, slots) for part in context.text.parts]}
+    parts = [part if isinstance(part, str) else around(part, slots) for part in context.text.parts]
+    return given(after=context.after) | {"parts": parts}
 
 
 def _input(declared: Input) -> Table:
     found: Table = {"name": declared.name, "type": declared.type, "required": declared.required}
-    for name in ("description", "default", "pattern"):
-        if getattr(declared, name):
-            found[name] = getattr(declared, name)
-    if declared.default is not None:
-        found["default"] = declared.default
-    return found | ({"options": list(declared.options)} if declared.options else {})
+    found |= given(description=declared.description, pattern=declared.pattern, options=list(declared.options))
+    return found if declared.default is None else found | {"default": declared.default}
 
 
 def _group(group: Group, slots: Container[str]) -> Table:
@@ -100,85 +110,46 @@ def _group(group: Group, slots: Container[str]) -> Table:
 
 
 def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_stepspec: bool) -> Table:
-    """Return a step. `groups` are those that show something when a run enters them."""
+    """Return a step. `groups` are those that show something when a run enters them. I7: what has which variables."""
     original = node.task
     node, marks = marked(node)
-    task = node.task
-    step: Table = {"title": str(node.title)}
-    if type(task) not in IDLE:
-        step["at"] = f"{node.origin.path}:{node.origin.span.line}"
-        if node.group in groups:
-            step["group"] = node.group
-    step |= task_table(task, original)
-    step |= _settings(node)
-    if is_stepspec and isinstance(task, Gate):
-        step["step"] = node.group
-    if node.retries:
-        step["attempt"] = node.retries
-    if node.constants and isinstance(task, _CALLING):
-        step["env"] = {constant.name: constant.value for constant in node.constants}
-    if node.variables:
-        _add_variables(step, node, slots)
-    if marks.references:
-        step |= placeholders(marks, slots)
-    if slots and isinstance(task, Shell) and (values := sorted(output_names(node.edges))):
-        step["outputs"] = values
+    task, settings = node.task, node.settings
+    acts, calls = type(task) not in IDLE, isinstance(task, _CALLING)
+    pairs = {variable.name: variable.register for variable in node.variables}
+    step = {"title": str(node.title)} | task_table(task, original) | placeholders(marks, slots)
+    step |= given(
+        at=f"{node.origin.path}:{node.origin.span.line}" if acts else "",
+        group=node.group if acts and node.group in groups else "",
+        timeout=settings.timeout,
+        expire=settings.expire,
+        delay=settings.delay,
+        backoff=settings.backoff if settings.delay else 0,
+        step=node.group if is_stepspec and isinstance(task, Gate) else "",
+        attempt=node.retries,
+        env={constant.name: constant.value for constant in node.constants} if calls else {},
+        variables={name: register for name, register in pairs.items() if acts and register not in slots},
+        texts={name: register for name, register in pairs.items() if calls and register in slots},
+        outputs=sorted(output_names(node.edges)) if slots and isinstance(task, Shell) else [],
+    )
     # An edge that needs two outcomes is never taken.
     step["edges"] = [_edge(edge) for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2]
     return step
 
 
-def _settings(node: Node) -> Table:
-    found: Table = {}
-    if node.settings.timeout is not None:
-        found["timeout"] = node.settings.timeout
-    if node.settings.expire:
-        found["expire"] = node.settings.expire
-    if node.settings.delay:
-        found |= {"delay": node.settings.delay, "backoff": node.settings.backoff}
-    return found
-
-
-def _add_variables(step: Table, node: Node, slots: Container[str]) -> None:
-    """Add a step's environment variables: counters, and slots if it calls anything (I7)."""
-    pairs = {variable.name: variable.register for variable in node.variables}
-    counters = {name: register for name, register in pairs.items() if register not in slots}
-    texts = {name: register for name, register in pairs.items() if register in slots}
-    if counters and not isinstance(node.task, IDLE):
-        step["variables"] = counters
-    if texts and isinstance(node.task, _CALLING):
-        step["texts"] = texts
-
-
 def _edge(edge: Edge) -> Table:
-    guard = edge.guard
-    if len(guard) == 1 and isinstance(guard[0], OutcomeTest):  # true for almost all edges
-        written: Table = {"on": guard[0].word}
-    else:
-        written = _tested(edge)
-    if edge.effects:
-        written["do"] = [effect_table(effect) for effect in edge.effects]
-    written["go"] = edge.target
-    written["says"] = edge.label
-    return written
-
-
-def _tested(edge: Edge) -> Table:
-    """Return the conditions of an edge."""
-    written: Table = {}
+    found: Table = {"go": edge.target, "says": edge.label}
     tests: list[list[Any]] = []
     for test in edge.guard:
-        if isinstance(test, OutcomeTest):
-            written["on"] = test.word
-        elif isinstance(test, CounterTest):
-            tests.append([test.register, test.operator, test.value])
-        elif isinstance(test, SlotTest):
-            tests.append([test.slot, test.operator, test.text])
-        else:
-            assert_never(test)
-    if tests:
-        written["if"] = tests
-    return written
+        match test:
+            case OutcomeTest(word):
+                found["on"] = word
+            case CounterTest(register, operator, value):
+                tests.append([register, operator, value])
+            case SlotTest(slot, operator, text):
+                tests.append([slot, operator, text])
+            case _:
+                assert_never(test)
+    return found | given(**{"if": tests, "do": [effect_table(effect) for effect in edge.effects]})
 
 
 def stepspec_table(program: Program, slots: Container[str]) -> dict[str, Any]:
@@ -204,52 +175,34 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
         task: The task with marks for its references.
         original: The task before that. The words of a select are its options as written.
     """
-    if task.kind == "shell":  # most tasks are, and they have no other words
-        return _shell(task)
-    if task.kind == "end":
-        return {"task": "end", "result": task.result, "message": str(task.message)}
     words = alphabet(original)
     own_words = list(words) if words and words != PASS_OR_FAIL else []
+    found: Table = {"task": task.kind}
     match task:
+        case Shell(shell, command, prompt):
+            return found | {"shell": shell, "command": str(command)} | given(prompt=str(prompt))
+        case End(result, message):
+            return found | {"result": result, "message": str(message)}
         case Ask():
             return _ask(task, list(words))
         case Agent():
-            return {"task": "agent"} | _agent(task) | given(words=own_words, report=task.report)
+            return found | _agent(task) | given(words=own_words, report=task.report)
         case Tool(connection, tool, arguments, optional=is_optional):
-            called: dict[str, Any] = {
-                "task": "tool",
-                "connection": connection,
-                "tool": tool,
-                "arguments": str(arguments),
-            }
-            return called | given(optional=is_optional)
+            called = {"connection": connection, "tool": tool, "arguments": str(arguments)}
+            return found | called | given(optional=is_optional)
         case Parallel(entries, check, unanimous=unanimous):
-            called = {"task": "parallel", "entries": [_agent(entry) for entry in entries], "check": check}
-            called |= {"failing": list(task.failing_words), "unanimous": list(unanimous)}
-            return called | given(words=own_words, report=task.report)
+            found |= {"entries": [_agent(entry) for entry in entries], "check": check}
+            found |= {"failing": list(task.failing_words), "unanimous": list(unanimous)}
+            return found | given(words=own_words, report=task.report)
         case Gate(gate, reason):
-            return {"task": "gate", "gate": gate} | given(reason=str(reason), words=own_words)
-        case Stage():
-            return _stage(task)
+            return found | {"gate": gate} | given(reason=str(reason), words=own_words)
+        case Stage(stage, step, subject, place):
+            found |= {"stage": stage, "step": step} | ({"place": place} if stage == "tool" else {})
+            return found | given(subject=subject, paths=list(map(str, task.paths)), checks=list(task.checks))
         case Branch():
-            return {"task": "branch"}
+            return found
         case _:
             assert_never(task)
-
-
-def _shell(task: Shell) -> dict[str, Any]:
-    found: dict[str, Any] = {"task": "shell", "shell": task.interpreter}
-    if prompt := str(task.prompt):
-        found["prompt"] = prompt
-    found["command"] = str(task.command)
-    return found
-
-
-def _stage(task: Stage) -> dict[str, Any]:
-    found: dict[str, Any] = {"task": "stage", "stage": task.stage, "step": task.step}
-    if task.stage == "tool":
-        found["place"] = task.place
-    return found | given(subject=task.subject, paths=list(map(str, task.paths)), checks=list(task.checks))
 
 
 def _ask(task: Ask, words: list[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest.mock import patch
 
 from hypothesis import strategies as st
@@ -119,15 +120,13 @@ def every_kind() -> Program:
 def hostile_programs(draw: st.DrawFn) -> Program:
     """A program in which every text is hostile, those that a front end would refuse included."""
     drawn = [draw(hostile_texts) for _ in range(24)]
+    pair = (Agent(drawn[12], Text((Reference(drawn[6]),))), Agent("", text(drawn[13]), Reading((drawn[14],))))
+    counted, kept = CounterTest(drawn[15], ">=", 1), Keep(drawn[6], extract=drawn[16])
+    emptied = (Add(drawn[15], 1), Clear(drawn[6]), Reset(drawn[15]))
+    select = Ask("select", text(drawn[3]), options=(text(drawn[22]), text("x")))
+    first = to("b", PASS, label=drawn[1]), to("s", FAIL)
     made = program(
-        node(
-            f"a{drawn[0]}",
-            Shell("bash", text("true")),
-            to("b", PASS, label=drawn[1]),
-            to("s", FAIL),
-            title=drawn[2],
-            group="g",
-        ),
+        node(f"a{drawn[0]}", Shell("bash", text("true")), *first, title=drawn[2], group="g"),
         node("b", Ask("yes_no", text(drawn[3])), to("c", PASS), to("c", FAIL), group="g/r"),
         node(
             "c",
@@ -136,36 +135,18 @@ def hostile_programs(draw: st.DrawFn) -> Program:
             to("s", SlotTest(drawn[6], "!=", drawn[7])),
             to("d"),
         ),
-        node(
-            "d",
-            Parallel(
-                (Agent(drawn[12], Text((Reference(drawn[6]),))), Agent("", text(drawn[13]), Reading((drawn[14],))))
-            ),
-            to(
-                "f",
-                OutcomeTest(drawn[14]),
-                CounterTest(drawn[15], ">=", 1),
-                effects=(Keep(drawn[6], extract=drawn[16]),),
-            ),
-            to("f", effects=(Add(drawn[15], 1), Clear(drawn[6]), Reset(drawn[15]))),
-        ),
+        node("d", Parallel(pair), to("f", OutcomeTest(drawn[14]), counted, effects=(kept,)), to("f", effects=emptied)),
         node("f", Gate(drawn[17], text(drawn[18])), to("h", OutcomeTest("approved")), to("s")),
         node("h", Tool(drawn[19], drawn[20], Text((Reference(drawn[6], drawn[21]),))), to("i")),
-        node(
-            "i",
-            Ask("select", text(drawn[3]), options=(text(drawn[22]), text("x"))),
-            to("e", OutcomeTest(drawn[22])),
-            to("s"),
-        ),
+        node("i", select, to("e", OutcomeTest(drawn[22])), to("s")),
         node("e", End("complete", text(drawn[8]))),
         node("s", End("stop", text(drawn[9]))),
         groups=(group("g", drawn[10]), group("g/r", drawn[11], "runbook", "g")),
     )
+    role: Any = draw(st.sampled_from(["", "mark", "retries"]))
     return replace(
         made,
-        counters=(
-            Counter(drawn[15], drawn[15], 0, draw(st.sampled_from(["", "mark", "retries"])), drawn[1], drawn[2]),
-        ),
+        counters=(Counter(drawn[15], drawn[15], 0, role, drawn[1], drawn[2]),),
         slots=(Slot(drawn[6]),),
         inputs=(Input(drawn[6], "choice", drawn[8], drawn[9], (drawn[23],)),),
         limit=3,

@@ -214,7 +214,7 @@ def test_failures_of_a_step_meet_where_it_is_tried_again() -> None:
     assert "step-02/again -retry once, after 2 s-> step-02/inputs" in found
     assert "step-02/again -otherwise-> step-02/failed" in found
     assert "step-02/inputs -FAIL-> step-02/failed" in found
-    assert "bmm:prd:step-02:hitl -REJECTED-> step-02/failed" in found
+    assert "bmm:prd:step-02:hitl -REJECTED-> step-02/rejected" in found
     several = DRAFT | {"retries": {"max": 3, "backoff_seconds": 0}}
     assert "step-02/again -retry up to 3 times-> step-02/inputs" in arrows(picture(specification(several)))
     assert "step-01 -FAIL-> step-01/failed" in arrows(picture(specification(BRIEF)))

@@ -17,7 +17,7 @@ from tests.differential import stepspec
 from tests.support.documents import program_at
 from tests.support.outputs import check_python, head
 from tests.support.specifications import program_of
-from tests.support.stepspec_programs import specification as handmade
+from tests.support.stepspec_programs import specification
 
 EXAMPLES = sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
 
@@ -117,7 +117,7 @@ def test_a_program_that_is_no_specification_states_its_stages(seed: int, tmp_pat
 def test_a_title_that_looks_like_a_placeholder_stays_a_title(tmp_path: Path) -> None:
     step = {"id": "a", "name": "{output_folder}", "outputs": ["{output_folder}/a"], "validation": "{output_folder}"}
     derives(program_of({"step_specs": [step], "config": {"variables": {"output_folder": "x"}}}, tmp_path))
-    derives(handmade({"id": "a", "name": "a", "outputs": ["{output_folder}/a"]}))
+    derives(specification({"id": "a", "name": "a", "outputs": ["{output_folder}/a"]}))
 
 
 def test_a_tool_states_the_name_of_its_stage_only_where_that_is_taken(tmp_path: Path) -> None:

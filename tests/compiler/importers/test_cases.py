@@ -567,7 +567,7 @@ def test_a_numbered_item_with_a_sample_is_a_step() -> None:
 def test_a_text_above_a_bold_step_belongs_to_the_command_above() -> None:
     page = f"{block('true')}If this fails, ask Anna.\n\n**Step 2 — Push.**\n\n{block('git push')}"
     made = draft(RUN + page)
-    assert made.plain_titles[1] == "If this fails, ask Anna"
+    assert made.titles[1:3] == ["Does this apply: this fails?", "Ask Anna"]
     assert not any("fails" in title for title in made.guards("git push"))
 
 
@@ -589,7 +589,7 @@ def test_a_command_at_the_end_of_a_sentence_is_shown(text: str, shown: list[str]
 @pytest.mark.parametrize(
     ("text", "title"),
     [
-        ("If it fails for a reason, stop and report it", "Continue? If it fails for a reason, stop and report it"),
+        ("If it fails for a reason, stop and report it", "If it fails for a reason, stop and report it: continue?"),
         ("If the pot is empty: fill it", "If the pot is empty: fill it"),
         ("If empty: fill it", "If empty: fill it"),
         ("Print.", "Print"),

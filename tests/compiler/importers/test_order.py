@@ -27,10 +27,12 @@ def asked(text: str) -> list[str]:
         ("Cold tea", "Sour milk"),
         ("Update", "Create"),
         ("Deploy the tea", "Deploy the milk"),
+        ("1. Normal brewing", "2. Emergency brewing"),
+        ("Install the pot", "Uninstall the pot"),
     ],
 )
 def test_sections_without_an_order_ask_first(titles: tuple[str, ...]) -> None:
-    assert asked(tasks(*titles)) == [*titles]
+    assert asked(tasks(*titles)) == [title.lstrip("12. ") for title in titles]
     assert draft(tasks(*titles)).report.guesses[0].kind == "order"
 
 
@@ -52,6 +54,17 @@ def test_the_usual_parts_of_a_procedure_ask_nothing(titles: tuple[str, ...]) -> 
 @pytest.mark.parametrize("above", ["Make a pot of tea", "Steps", "Opening checklist"])
 def test_the_parts_of_one_task_ask_nothing(above: str) -> None:
     assert asked(tasks("Cups", "Milk", above=above)) == []
+
+
+def test_opposite_tasks_ask_first_even_below_steps() -> None:
+    below = f"### Backup\n\n{block('ls a')}### Restore\n\n{block('ls b')}"
+    assert asked(f"# Shop\n\n## Steps\n\n{below}") == ["Backup", "Restore"]
+
+
+def test_a_page_of_ticked_tasks_is_a_report_of_the_past() -> None:
+    ticked = "".join(f"- [{mark}] Warm cup {at}.\n" for at, mark in enumerate("xxx "))
+    assert "a report of the past" in refusal(f"# Shop\n\n## Done\n\n{ticked}").message
+    assert draft(f"# Shop\n\n## Done\n\n{ticked.replace('[x]', '[ ]')}").titles
 
 
 @pytest.mark.parametrize("above", ["Common errors", "Known problems"])
@@ -131,7 +144,7 @@ def test_a_bold_label_of_a_notice_is_no_case(label: str) -> None:
 def test_an_item_that_forbids_counts_neither_for_nor_against_a_list_of_instructions() -> None:
     page = f"{RUN}{block('ls')}## Cups\n\n- Warm it.\n- Fill it.\n- Do not open it.\n- Never drop it.\n"
     made = draft(page + "\n## Pots\n\n1. Warm it.\n2. Do not open it.\n")
-    assert made.plain_titles == ["Part", "Cups", "Warm it", "Do not open it"]
+    assert made.plain_titles == ["Part", "Cups", "Pots"]
     assert "fact" not in [one.kind for one in made.report.guesses]
 
 
@@ -214,11 +227,12 @@ def test_a_text_between_the_items_of_a_list_belongs_to_the_item_above_it() -> No
     made = draft("# Page\n\n## Bake\n\n1. Add tea.\n\nIf it is dry, add milk.\n\n2. Start it.\n\n3. Stop it.\n")
     assert [one.partition(":")[0] for one in made.titles] == [
         "Add tea",
-        "If it is dry, add milk",
+        "Does this apply",
+        "Add milk",
         "Start it",
         "Stop it",
     ]
-    assert "COMPLETE" not in made.text
+    assert "- NO: GOTO 1.4\n" in made.text
 
 
 def test_a_sentence_above_a_list_is_no_condition_for_it() -> None:

@@ -315,15 +315,39 @@ def test_placeholders_of_the_first_command_are_inputs_and_later_ones_are_asked_f
     assert list(made.runbook.declared.asked) == ["FILE_NAME"]
 
 
-def test_a_value_that_is_first_needed_in_a_skipped_step_is_asked_for_above_it() -> None:
-    page = f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}Look again:\n\n{block('head <name>')}"
-    titles = draft(page).titles
-    assert titles.index("Which name?") < titles.index("Does this apply: it is old?")
+@pytest.mark.parametrize(
+    ("rest", "titles", "kept"),
+    [
+        # behind the question that skips it, and again below, because NO of the first never asks
+        (
+            f"If it is old, look:\n\n{block('cat <name>')}Look again:\n\n{block('head <name>')}",
+            ["Does this apply: it is old?", "Which name?", "Look", "Which name?", "Look again"],
+            [],
+        ),
+        (
+            f"If it is old, look:\n\n{block('cat <name>')}{block('ls -l')}",
+            ["Does this apply: it is old?", "Which name?", "Look", "Run ls"],
+            [],
+        ),
+        # the question whether to do harm shows the value
+        ("Delete it:\n\n" + block("rm <name>"), ["Which name?", "Do this now: delete it?", "Delete it"], []),
+        # the first line of a block that is shown may find the value
+        (
+            f"```\nkubectl get pods\nkubectl logs <name>\n```\nLook:\n\n{block('head <name>')}",
+            ["Run kubectl get pods", "Which name?", "Look"],
+            ["kubectl get pods\nkubectl logs <name>"],
+        ),
+    ],
+)
+def test_a_value_is_asked_for_directly_before_its_use(rest: str, titles: list[str], kept: list[str]) -> None:
+    made = draft(f"{RUN}{block('ls')}{rest}")
+    assert made.titles[-len(titles) :] == titles
+    assert made.shown == kept
 
 
-def test_a_value_that_only_a_skipped_step_needs_is_asked_for_in_it() -> None:
-    titles = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}{block('ls -l')}").titles
-    assert titles.index("Which name?") > titles.index("Does this apply: it is old?")
+def test_a_value_that_many_skipped_steps_need_is_asked_for_once_above_them() -> None:
+    cases = "".join(f"If it is {one}, look:\n\n{block('cat <name>')}Then:\n\n" for one in ("old", "new", "odd"))
+    assert draft(f"{RUN}{block('ls')}{cases}{block('true')}").titles.count("Which name?") == 1
 
 
 def test_no_inputs_leaves_placeholders_as_written_and_shows_the_blocks() -> None:

@@ -86,7 +86,7 @@ def test_blocks_and_items_that_are_only_text_of_a_step_are_guesses_with_the_line
         f"You should see:\n\n{block('ls cup')}```{{note}}\nTea is hot.\n```\n"
     )
     assert guesses(page) == [
-        ("merged", "2 list items are only in the text of steps, lines 11 to 13", 11, "### 1.1 Tea"),
+        ("merged", "3 list items are only in the text of steps, lines 11 to 13", 11, "### 1.1 Tea"),
         ("quoted", "a code block is only in the text of the step", 17, "### 1.1 Tea"),
         ("quoted", "a command is only in the text of the step", 29, "### 1.2 Look"),
     ]

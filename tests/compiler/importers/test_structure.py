@@ -50,6 +50,8 @@ def test_a_check_behind_a_rollback_comes_before_it() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "If there is no tea:\n\n   ```\n   No tea.\n   ```\n   Stop here.",
+        "**Warm the pot**\n   - Look at it.\n   - If no pot is there, report and exit",
         "Warm the pot. Do not continue until it is hot.",
         "Warm the pot. If it fails, stop.",
         "Wait for the approval of Anna.",
@@ -58,13 +60,13 @@ def test_a_check_behind_a_rollback_comes_before_it() -> None:
 )
 def test_a_gate_stops_the_run_if_its_answer_is_no(text: str) -> None:
     made = draft(f"{RUN}1. {text}\n2. Fill it.\n")
-    assert made.titles[0].startswith("Continue? ")
+    assert made.titles[0].endswith(": continue?")
     assert made.text.count("- NO: STOP") == 1
 
 
 @pytest.mark.parametrize("text", ["If it is old, warm it.", "Stop the pot.", "Do not drop it."])
 def test_a_text_without_a_gate_has_no_transitions(text: str) -> None:
-    assert "- NO: STOP" not in draft(f"{RUN}1. {text}\n2. Fill it.\n").text
+    assert "- NO: STOP" not in draft(f"{RUN}1. {text}\n2. Fill it.\n3. Warm it.\n").text
 
 
 @pytest.mark.parametrize(
@@ -113,3 +115,55 @@ def test_a_sample_between_two_tasks_of_an_item_belongs_to_the_first() -> None:
     )
     made = draft(f"{page}   ```bash\n   ls a\n   ```\n")
     assert made.text.index("b: 2") < made.text.index("### 1.2")
+
+
+@pytest.mark.parametrize(
+    ("page", "titles"),
+    [
+        # each remedy of an unordered list asks, also the first; a list of steps and a list of checks ask nothing
+        ("## Mitigation\n\n- Warm it.\n- Fill it.\n", ["Do this: Warm it?", "Do this: Fill it?"]),
+        ("## Mitigation\n\n1. Warm it.\n2. Fill it.\n", ["Warm it: done?", "Fill it: done?"]),
+        ("## Mitigation\n\n- Check it.\n- Look at it.\n", ["Mitigation"]),
+        (
+            "## Resolution\n\n- **Cold tea:**\n  ```bash\n  ls a\n  ```\n- **Old milk:**\n  ```bash\n  ls b\n  ```\n",
+            ["Do this: Cold tea?", "Resolution", "Do this: Old milk?", "Run ls b"],
+        ),
+        # a condition is a question of its own
+        ("## Steps\n\n1. If it is old → warm it.\n", ["Does this apply: it is old?", "Warm it"]),
+        ("## Steps\n\n1. If it is old, see step 2.\n2. Go.\n", ["If it is old, see step 2: done?", "Go: done?"]),
+        # what forbids something is text, and so is background
+        ("## Steps\n\n1. Warm it.\n2. Never drop it.\n3. Fill it.\n", ["Warm it", "Fill it: done?"]),
+        ("## Do not drop it\n\nWarm it.\n\n", []),
+        ("## How tea is made\n\n1. Warm it.\n2. Fill it.\n", []),
+        ("## Blast radius\n\n1. Warm it.\n2. Fill it.\n", []),
+        (f"## Debug commands\n\n{block('ls a')}", []),
+        # facts of an ordered list of checks
+        ("## Verification\n\n1. Tea is hot.\n2. Milk is there.\n", ["Tea is hot: done?", "Milk is there: done?"]),
+        # a manual alternative
+        (
+            f"## Bake\n\nTo warm it by hand:\n\n{block('ls a')}",
+            ["Does this apply: To warm it by hand?", "Bake"],
+        ),
+        # the last sentence says what the command is for, not the condition of another sentence
+        (f"## Bake\n\nIf it is old, Anna sees it. To clear it:\n\n{block('ls a')}", ["Bake"]),
+    ],
+)
+def test_the_steps_of_a_section_are(page: str, titles: list[str]) -> None:
+    assert draft(f"{RUN}{block('true')}{page}").titles[1:] == titles
+
+
+def test_a_cause_with_a_command_asks_even_if_its_heading_is_for_reference() -> None:
+    causes = f"### Cold tea\n\n{block('ls a')}### Milk constraints\n\n{block('ls b')}"
+    assert draft(f"# Shop\n\n## Common causes\n\n{causes}").guards("ls b") == ["Does this apply: Milk constraints?"]
+
+
+def test_a_condition_of_an_item_ends_at_the_next_item() -> None:
+    page = "1. If it is old: `ls -l a`.\n2. If it is new: check it:\n\n   ```bash\n   ls -l b\n   ```\n"
+    made = draft(f"{RUN}{block('true')}{page}")
+    assert "- NO: GOTO 1.4\n" in made.text
+    assert made.titles[3] == "Does this apply: it is new?"
+
+
+def test_the_introduction_of_a_page_is_above_its_first_step() -> None:
+    made = draft(f"# Shop\n\nTea is hot.\n\nUse the pot:\n\n{block('ls a')}")
+    assert made.text.index("Tea is hot") < made.text.index("## 1.")

@@ -23,7 +23,6 @@ from compiler.ir.texts import Reference, joined, text
 from compiler.ir.verify import issues, verify
 from runtime_shim.editions import EDITIONS
 from tests.support.sample_programs import node, program
-from tests.support.text_form import to_text_form
 
 HERE = joined(["They lie in ", Reference("where", "{where}", missing="?")])
 
@@ -90,8 +89,9 @@ def test_they_are_written_only_where_they_are() -> None:
     entries = [entry for one in written["nodes"] for entry in one["task"].get("entries", ())]
     assert not any("report" in part for part in [*(one["task"] for one in written["nodes"]), *entries])
     made = replace(walk(("a", agent("plan")), ("x", both("all"))), kind="workflow")
-    lines = to_text_form(made).splitlines()
-    assert {"kind workflow", 'folder "where"', '  report "plan"', '  report "all"'} <= set(lines)
+    written = json.loads(to_json(made))
+    assert (written["kind"], written["folder"]) == ("workflow", "where")
+    assert [one["task"]["report"] for one in written["nodes"][:2]] == ["plan", "all"]
 
 
 def test_a_kind_can_be_the_name_of_a_function() -> None:

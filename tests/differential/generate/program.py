@@ -25,12 +25,7 @@ COMMAND = f'"$YARDSTICK_PYTHON" -I -S "$YARDSTICK/stub.py{OWN}" shell '
 
 ALL = frozenset(Feature)
 SCOPES = ("", "1", "1/a", "1a")
-NEEDS = {
-    "agent": {Feature.AGENTS},
-    "tool": {Feature.TOOLS},
-    "parallel": {Feature.PARALLEL},
-    "gate": {Feature.GATES},
-}
+NEEDS = {"agent": {Feature.AGENTS}, "tool": {Feature.TOOLS}, "parallel": {Feature.PARALLEL}, "gate": {Feature.GATES}}
 """What a target must carry for a kind of task."""
 
 KINDS = ("markdown", "json", "html_css", "")

@@ -390,3 +390,14 @@ def result(text: str) -> Result:
     if word == "CONTINUE":
         return Continue()
     return Complete(rest) if word == "COMPLETE" else Stop(rest)
+
+
+def examples(text: str) -> Iterator[tuple[str, str]]:
+    """Pairs of a runbook in the notation of `book` and a path: each runbook has its paths below it, indented."""
+    runbook = ""
+    for line in text.splitlines():
+        shown = line.partition("# ")[0]
+        if shown.startswith("    "):
+            yield runbook, shown.strip()
+        else:
+            runbook = shown or runbook

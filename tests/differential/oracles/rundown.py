@@ -404,10 +404,7 @@ class _Run:
         """M4: the innermost instance numbers; a nested runbook is inside the steps that include it."""
         number, instance = self.own_instances(place)
         outer_number, outer_instance = self.outer
-        return (
-            outer_number if number is None else number,
-            outer_instance if instance is None else instance,
-        )
+        return (outer_number if number is None else number, outer_instance if instance is None else instance)
 
 
 def explicit_or_default(transitions: model.Transitions, passed: bool) -> model.Action | model.Retry:

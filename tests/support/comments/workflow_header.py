@@ -10,7 +10,8 @@ from backends.common.specification import Specification
 from backends.github import GithubBackend
 from backends.github.options.model import command_of
 from compiler.ir.program import Node
-from compiler.ir.tasks import Ask, Gate, Parallel, Shell, Stage, Tool, agents_of
+from compiler.ir.tasks import Ask, Gate, Shell, Stage, Tool, agents_of
+from tests.support.comments.header import endings
 from tests.support.comments.workflow import Check, Kind, Workflow, check
 
 
@@ -225,9 +226,8 @@ def _runs_commands(workflow: Workflow) -> bool:
 
 def _ending(workflow: Workflow, found: re.Match[str]) -> None:
     assert workflow.program.kind == "workflow"
-    agents = [agent for node in workflow.program.nodes for agent in agents_of(node.task)]
-    assert set(found[1].split(" and ")) == {word for agent in agents for word in agent.reading.excused}
-    in_parallel = any(isinstance(node.task, Parallel) for node in workflow.program.nodes)
+    words, in_parallel = endings(workflow.program)
+    assert set(found[1].split(" and ")) == words
     assert found[0].endswith("In a parallel step, all agents must give it.") == in_parallel
 
 

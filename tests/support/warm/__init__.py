@@ -15,15 +15,13 @@ import os
 import resource
 import shlex
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -31,7 +29,7 @@ from typing import IO, Any
 
 from tests.support import interpreters
 from tests.support.starts import announce
-from tests.support.warm.started import Started, read
+from tests.support.warm.started import Started, number
 
 SERVER = Path(__file__).with_name("server.py")
 STEPS = Path(__file__).with_name("steps.py")
@@ -92,8 +90,18 @@ def run(
             command, cwd=cwd, env=begins, input=input, capture_output=True, timeout=timeout, check=False
         )
     options, request, begun = _asked(command, cwd, environment, seconds)
-    server = _server(threading.get_ident(), options, "rdc" if request["words"][0] == "-m" else loads, begun)
-    return server.run(request, input, timeout)
+    channel = _kept(threading.get_ident(), options, "rdc" if request["words"][0] == "-m" else loads, begun)
+    with _given(input) as file:
+        process = _piped(channel, request, file, is_kept=True)
+    try:
+        out, err = process.output(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        process.close()
+    return subprocess.CompletedProcess(request["words"], process.wait(), out, err)
 
 
 def start(
@@ -110,19 +118,24 @@ def start(
     channel = _connected(options, "rdc" if request["words"][0] == "-m" else loads, dict(begun))
     if terminal is not None:
         _send(channel, {**request, "controls": True}, [terminal] * 3)
-        return Started(request["words"], channel, _number(channel))
+        return Started(request["words"], channel, number(channel))
     if log:
         with _given(b"") as file, log.open("ab") as output:
             _send(channel, {**request, "leads": True}, [file.fileno(), output.fileno(), output.fileno()])
-        return Started(request["words"], channel, _number(channel))
+        return Started(request["words"], channel, number(channel))
+    with _given(b"") as file:
+        return _piped(channel, request, file)
+
+
+def _piped(channel: socket.socket, request: Mapping[str, Any], file: IO[bytes], *, is_kept: bool = False) -> Started:
+    """Ask for a call that reads from a file and writes into pipes; the channel is kept for others, or not."""
     (out, to_out), (err, to_err) = os.pipe(), os.pipe()
     try:
-        with _given(b"") as file:
-            _send(channel, request, [file.fileno(), to_out, to_err])
+        _send(channel, request, [file.fileno(), to_out, to_err])
     finally:
         os.close(to_out)
         os.close(to_err)
-    return Started(request["words"], channel, _number(channel), (out, err))
+    return Started(request["words"], channel, number(channel), (out, err), is_kept=is_kept)
 
 
 def _asked(
@@ -139,55 +152,11 @@ def _asked(
     return options, {"words": words, "cwd": str(cwd), "environment": environment, "limits": _limits(seconds)}, begun
 
 
-class _Server:
-    """A process that forks for each call, itself a fork of one that has loaded what is needed for all workers."""
-
-    def __init__(self, options: Sequence[str], loads: str, environment: Mapping[str, str]) -> None:
-        self._channel = _connected(options, loads, environment)
-
-    def close(self) -> None:
-        """End the process."""
-        self._channel.close()
-
-    def run(self, asked: Mapping[str, Any], given: bytes, timeout: float) -> subprocess.CompletedProcess[bytes]:
-        """Call a program to its end."""
-        deadline = time.monotonic() + timeout
-        words, output = asked["words"], (bytearray(), bytearray())
-        with _given(given) as file, ExitStack() as stack:
-            (out, to_out), (err, to_err) = os.pipe(), os.pipe()
-            readers = [stack.enter_context(os.fdopen(each, "rb", 0)) for each in (out, err)]
-            try:
-                _send(self._channel, asked, [file.fileno(), to_out, to_err])
-            finally:
-                os.close(to_out)
-                os.close(to_err)
-            child = _number(self._channel)
-            try:
-                read(readers, output, deadline)
-                self._channel.settimeout(max(deadline - time.monotonic(), 0.001))
-                status = _number(self._channel)
-            except TimeoutError:
-                os.kill(child, signal.SIGKILL)
-                self._channel.settimeout(None)
-                _number(self._channel)
-                raise subprocess.TimeoutExpired(words, timeout) from None
-            self._channel.settimeout(None)
-        out_text, err_text = map(bytes, output)
-        return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), out_text, err_text)
-
-
 def _send(channel: socket.socket, asked: Mapping[str, Any], files: Sequence[int]) -> None:
     """Ask a process that forks for a call."""
     request = json.dumps(asked).encode()
     socket.send_fds(channel, [len(request).to_bytes(8, "big")], files)
     channel.sendall(request)
-
-
-def _number(channel: socket.socket) -> int:
-    """What the process answers; it has ended where that is nothing."""
-    answer = channel.recv(8)
-    assert answer, "the process that forks has ended; its message is on standard error"
-    return int.from_bytes(answer, "big")
 
 
 def _limits(seconds: int) -> dict[int, tuple[int, int]]:
@@ -211,11 +180,11 @@ def _given(text: bytes) -> Iterator[IO[bytes]]:
 
 
 @cache
-def _server(thread: int, options: tuple[str, ...], loads: str, environment: frozenset[tuple[str, str]]) -> _Server:
-    """One for each thread and for each way to begin."""
-    server = _Server(options, loads, dict(environment))
-    atexit.register(server.close)
-    return server
+def _kept(thread: int, options: tuple[str, ...], loads: str, environment: frozenset[tuple[str, str]]) -> socket.socket:
+    """A channel to a process that forks for each call, itself a fork: one for each thread and for each way to begin."""
+    channel = _connected(options, loads, dict(environment))
+    atexit.register(channel.close)
+    return channel
 
 
 def _connected(options: Sequence[str], loads: str, environment: Mapping[str, str]) -> socket.socket:

@@ -114,12 +114,7 @@ def _load(command: str) -> None:
 
 
 def become(
-    words: Sequence[str],
-    cwd: Any,
-    env: Mapping[str, str] | None,
-    files: Sequence[int] = (),
-    *,
-    is_alone: bool = False,
+    words: Sequence[str], cwd: Any, env: Mapping[str, str] | None, files: Sequence[int] = (), *, is_alone: bool = False
 ) -> NoReturn:
     """Be what the words begin, in a child of this process: with its folder, environment and files, and to its end."""
     try:

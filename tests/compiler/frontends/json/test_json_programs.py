@@ -9,13 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from msgspec import Struct
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from backends.registry import load
 from compiler.diagnostics.model import Issue
@@ -23,20 +22,17 @@ from compiler.driver import Compilation, compile_file
 from compiler.driver import Settings as CompilerSettings
 from compiler.frontends.json import parse
 from compiler.frontends.json.lower import Reader
-from compiler.ir.edges import Edge, Effect, Keep, Origin, Test, Written
-from compiler.ir.program import Input, Node, Program, Settings, Slot, Variable
+from compiler.ir.edges import Origin, Written
+from compiler.ir.program import Program
 from compiler.ir.serialize import to_json
-from compiler.ir.tasks import Branch, Task
-from compiler.ir.texts import Text
 from compiler.text.source import Span
-from tests.compiler.ir.programs import of, programs, validator
+from tests.compiler.ir.programs import programs, validator
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
 from tests.support.cli import call
 from tests.support.documents import finding
 from tests.support.program_json import from_json
-from tests.support.text_form import to_text_form
 
 BUILD = """\
 {
@@ -290,51 +286,6 @@ def test_json_says_everything(program: Program) -> None:
     assert from_json(written) == program
     assert read(json.loads(written)) == (program, [])
     validator().validate(json.loads(written))
-
-
-@st.composite
-def changes(draw: st.DrawFn) -> tuple[Any, Any]:
-    """A part of a program, and the same with one field changed."""
-    kind = draw(st.sampled_from([*get_args(Task), *get_args(Test), *get_args(Effect), Settings, Input, Slot, Variable]))
-    part = draw(of(kind))
-    name = draw(st.sampled_from([item.name for item in fields(kind) if item.name != "kind"] or ["kind"]))
-    return part, replace(part, **{name: draw(of(get_type_hints(kind)[name]))})
-
-
-@settings(max_examples=300, suppress_health_check=SLOW)
-@given(parts=changes())
-def test_the_text_form_says_everything_but_what_was_written(parts: tuple[Any, Any]) -> None:
-    one, other = (to_text_form(program_of(part)) for part in parts)
-    assert one != other or said(parts[0]) == said(parts[1]), one
-
-
-def program_of(part: Any) -> Program:
-    """A program that has a part somewhere."""
-    task = part if isinstance(part, get_args(Task)) else Branch()
-    guard = (part,) if isinstance(part, get_args(Test)) else ()
-    effects = (part,) if isinstance(part, get_args(Effect)) else ()
-    variables = (part,) if isinstance(part, Variable) else ()
-    node_settings = part if isinstance(part, Settings) else Settings()
-    edge = Edge(guard, effects, "1")
-    node = Node("1", Text(), HERE, task, (edge,), variables=variables, settings=node_settings)
-    slots, inputs = (tuple([part] if isinstance(part, kind) else []) for kind in (Slot, Input))
-    return Program("x", "X", (), "1", (node,), slots=slots, inputs=inputs)  # type: ignore[arg-type]
-
-
-def said(part: Any) -> Any:
-    """A part without what the text form leaves out: what authors wrote for references, and that a text is empty.
-
-    It also leaves out the name of an answer that is kept, since the verifier refuses one.
-    """
-    if isinstance(part, Keep) and part.of == "answer":
-        part = replace(part, name="")
-    if isinstance(part, Text):
-        return tuple(item if isinstance(item, str) else replace(item, written="") for item in part.parts) or None
-    if isinstance(part, tuple):
-        return tuple(map(said, part)) or None
-    if not isinstance(part, Struct):
-        return None if part == "" else part
-    return (type(part), *(said(getattr(part, item.name)) for item in fields(part)))
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -70,7 +70,7 @@ def test_a_program_is_the_same_with_and_without_sections_of_prose(tmp_path: Path
     def printed(text: str) -> str:
         program = compiled(tmp_path, text).program
         assert program
-        return "\n".join(line for line in to_text_form(program).splitlines() if "source" not in line)
+        return "\n".join(line for line in to_text_form(program).splitlines() if not line.startswith("sources "))
 
     with_prose = document("[Prerequisites]", BUILD, TEST, SECTION)
     without = document("[]", BUILD, TEST, "")
