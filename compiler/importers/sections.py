@@ -70,7 +70,6 @@ _LAST_PART = Regex(
 """Match a heading for a usual part of a procedure or of a page about an incident, by its first or last word."""
 _WORDS = Regex(r"[a-z]+")
 
-_OPPOSITES = Regex(r"(?ims)^(?:create|add|set|enable)\b[^\n]* (\w+)$.*^(?:delete|remove|unset|disable)\b[^\n]* \1$")
 _NEAR = 3  # the most places between the titles of two choices
 _FEWEST = 3  # the fewest items of a list that are the next headings
 
@@ -79,8 +78,6 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     """Return whether sections with commands are tasks side by side, not a sequence; `title` is the heading above."""
     if any(section.is_numbered for section in sections):
         return False
-    if _OPPOSITES.search("\n".join(one.title for one in sections)):
-        return len(sections) > 2
     if words.is_procedure(title) or words.is_sequence(title):
         return False
     verbs = [section.title.partition(" ")[0].lower() for section in sections]
@@ -99,11 +96,7 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
     `title` is the heading above them, which may announce steps, unless it is the title of a page, or some are choices.
     """
     is_one = _is_one_task(title) if is_page else _STEPS.search(title)
-    announces = (
-        _STEPS.fullmatch(title)
-        or (words.is_check(title) and not is_page)
-        or (is_one and not (is_page and _are_alike(sections)))
-    )
+    announces = _STEPS.fullmatch(title) or (words.is_check(title) and not is_page) or is_one
     aside = {one.line for one in sections if _ASIDE.match(one.title)}
     aside |= {one.line for one in sections if aside and _USUAL.match(one.title)}
     verbs = {
@@ -122,12 +115,6 @@ def tasks_apart(title: str, sections: Sequence[Section], *, is_page: bool, is_ch
 def _is_one_task(title: str) -> bool:
     """Return whether the title of a page is one instruction, such as `Deploy the Shop`, not `Back up and Restore`."""
     return bool(words.imperative(title, purposes=False)) and _SEVERAL.search(title) is None
-
-
-def _are_alike(sections: Sequence[Section]) -> bool:
-    """Return whether most headings are names that end with the same word, such as `Blue cups` and `Green cups`."""
-    last = [one.title.lower().split()[-1:] for one in sections if " " in one.title and not words.is_step(one.title)]
-    return any(last.count(one) > 1 and last.count(one) * 2 > len(sections) for one in last)
 
 
 def _has_place(section: Section, ends: Counter[str]) -> bool:
@@ -367,7 +354,7 @@ def is_command(piece: Piece) -> bool:
     return piece.kind == "code" and read_block(piece.info, piece.text).kind in {"run", "show"}
 
 
-# --- The limits of a command, and a command in a sentence --------------------------------------------------------------
+# --- The limits of a command, and a command in a sentence ------------------------------------------------------------
 
 CODE_SPAN = Regex(r"(?<!`)`([^`\n]+)`(?!`)")
 _ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|start|call)\b")
@@ -378,24 +365,16 @@ _FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should
 _EXPLAINED_SPAN = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
 COMMENT = Regex(r"(?m)(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)")
 _BRANCHES = Regex(r"(?m)^[ \t]*(?:if|for|while|until|case|select)[ \t]")
-_RETURNS = Regex(
-    r"&\s*$|\b(?:systemctl|service|launchctl|brew|kubectl|oc|helm|minikube|kind|vagrant|pm2|nohup)\b"
-    r"|(?<!\S)(?:-d|--detach|--daemon\w*|--background)(?!\S)"
-)
-"""Matches a command that starts something and ends."""
-_ENDLESS = "the text is about a command that doesn't end"
 
 
-def limited(block: Block, near: Sequence[str], heading: str) -> Block:
-    """Return a block, only shown if the text above it, its heading or its comments let it not run."""
-    why = _why_shown(near, heading, block.code) if block.kind == "run" else ""
+def limited(block: Block, near: Sequence[str]) -> Block:
+    """Return a block, only shown if the text above it or its comments let it not run."""
+    why = _why_shown(near, block.code) if block.kind == "run" else ""
     return replace(block, kind="show", why=why) if why else block
 
 
-def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
-    """Return why the text above a command, its heading or its comments let it not run, or ""."""
-    if words.is_endless(heading, is_heading=True) and not _RETURNS.search(code):
-        return _ENDLESS
+def _why_shown(near: Sequence[str], code: str) -> str:
+    """Return why the text above a command or its comments let it not run, or ""."""
     comments = COMMENT.findall(code)
     if why := next(filter(None, (why_limited(one, code) for one in (*near, *comments))), ""):
         return why
@@ -405,8 +384,6 @@ def _why_shown(near: Sequence[str], heading: str, code: str) -> str:
 
 def why_limited(text: str, code: str) -> str:
     """Return why a text beside a command lets it not run, or ""."""
-    if words.is_endless(text) and not _RETURNS.search(code):
-        return _ENDLESS
     if words.is_for_others(text):
         return "the text is about another person or machine"
     if words.asks_to_replace(text) and not (found := find(code, ())).names and not found.reads:

@@ -141,19 +141,6 @@ _IF = Regex(
 _TRAILING = Regex(
     r"(?i)(?P<rest>.+?),?\s+(?:but\s+)?(?:only\s+)?(?P<word>if|when|unless|in case)\s+(?P<case>[^,:;]+?)[.:;]*"
 )
-_ENDLESS = Regex(
-    r"(?i)\bctrl\W?c\b|\b(?:keep|leave)s? (?:\w+ )?(?:running|open)\b|\bruns? (?:until|in the foreground)\b"
-    r"|\buntil you (?:stop|interrupt|press)\b"
-    r"|\b(?:follow|stream|tail|watch)(?:ing)? (?:\w+ ){0,2}(?:logs?|output|events)\b"
-    r"|\b(?:access|available|browse|listen\w*|navigate|open|point|serv\w+|visit)\b[^.]{,200}\b(?:localhost|127\.0\.0\.1)\b"
-    r"|\b(?:in|open\w*|to|point) (?:your|the|a) (?:web )?browser\b|\blisten(?:s|ing) (?:on|at)\b|\bdashboard mode\b"
-    r"|\b(?:run|running|runs|start\w*|launch\w*|serv(?:e|es|ing)|spawns?|opens?|opening|get|gives you) "
-    r"(?:the|an?|your) (?:[\w-]+ ){0,3}"
-    r"(?:servers?|daemon|console|dashboard|shell|repl|prompt|application|app|ui|service|listener|worker|proxy)\b"
-)
-_STARTS = Regex(
-    r"(?i)(?<!get )(?<!getting )\b(?:start|launch)(?:ed|ing)?\b(?! (?:by|with|from|over|at|\w+ing|a new)\b)"
-)
 _SYMPTOM = Regex(
     r"(?i)\b(?:not \w+|failed to|fails|failing(?= to\b|\W*$)|missing|cannot|can['’]t|won['’]t|is down"
     r"|unable to|refused|^(?:corrupt\w*|lost|failed|broken|expired|stuck|wrong|unavailable))\b"
@@ -398,12 +385,6 @@ def is_step(title: str) -> bool:
 def is_order(title: str, *, is_numbered: bool) -> bool:
     """Return whether a heading is an instruction, not two nouns such as Review Scoring."""
     return bool(imperative(title, purposes=False)) and (is_numbered or _OBJECT.search(title) is not None)
-
-
-def is_endless(text: str, *, is_heading: bool = False) -> bool:
-    """Return whether plain text is about a command that runs until someone stops it, or that starts a server."""
-    starts = not is_heading and any(map(_STARTS.search, sentences(text)[-1:]))
-    return starts or _ENDLESS.search(text) is not None
 
 
 def names_case(comment: str) -> bool:

@@ -111,8 +111,9 @@ def test_a_foreign_file_is_not_overwritten_without_force_and_only_files_are(fold
     script.unlink()
     script.mkdir()
     os.mkfifo(folder / "pipe")
+    (folder / "circle.py").symlink_to("circle.py")
     assert refused(call(*TO, "deploy.runbook.md", cwd=folder), "RD511")
-    for out in ("/dev/null", "pipe"):
+    for out in ("/dev/null", "pipe", "circle.py"):
         assert refused(call(*TO, "--force", "deploy.runbook.md", "-o", out, cwd=folder), "RD511")
 
 

@@ -76,6 +76,10 @@ def test_a_word_becomes_what_its_option_takes(tmp_path: Path, word: str, value: 
     ("words", "output"),
     [
         ([f"timeout-minutes={'long ' * 10}"], "`timeout-minutes` should be a whole number"),
+        (["timeout-minutes=0"], "`timeout-minutes` should be greater than or equal to 1, not '0'"),
+        (["prompts=guess"], "`prompts` should be 'answers' or 'agent', not 'guess'"),
+        (["env=a"], "`env` should be a mapping of names to values, not 'a'"),
+        (["runs-on={a: b}"], "`runs-on` should be a string or a list"),
         (["runs-on=[a"], "`runs-on` is not valid YAML: this bracket is not closed"),
         (["runs_on=a"], "there is no option `runs_on`; did you mean `runs-on`?"),
         (["color=a", "checkout=c"], "`checkout` should be true or false, not 'c'; there is no option `color`"),

@@ -60,9 +60,11 @@ def runs_twice(place: Place, **variables: str) -> None:
     stored += [f"damage {number}\n".encode() for number in range(2)]
     for content in stored[3:]:
         place.journal.write_bytes(content)
-        assert place.call("reset", **variables).code == 0
+        done = place.call("reset", **variables)
+        assert (done.code, "the run was archived as .rdc/main/history/damaged-" in done.last) == (0, True), done
     history = [archived(path) for path in (place.state / "history").iterdir()]
     assert sorted(history) == sorted(stored), "damaged journals are put away, too"
+    assert "WAITING" in place.call("run", **variables).last
 
 
 @pytest.mark.parametrize("clock", PYTHON_CLOCKS)

@@ -276,30 +276,6 @@ def test_a_block_whose_comments_name_no_other_case_runs(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Start the server:", "The pot is hot. Now launch the shop:", "The second node can be started:"]
-)
-def test_a_command_that_starts_something_is_shown(text: str) -> None:
-    assert draft(f"{RUN}{text}\n\n{block('shop --port 80')}{block('true')}").run == ["true"]
-
-
-@pytest.mark.parametrize("command", ["sudo systemctl start shop", "docker compose up -d shop", "make build &"])
-def test_a_command_that_starts_something_and_ends_runs(command: str) -> None:
-    assert draft(f"{RUN}Start the shop:\n\n{block(command)}").run == [command]
-
-
-@pytest.mark.parametrize(
-    "text", ["To get started, look:", "Start by looking:", "Start with the cups:", "It has started. Look:"]
-)
-def test_a_text_about_a_first_command_starts_nothing(text: str) -> None:
-    assert draft(f"{RUN}{text}\n\n{block('shop list')}").run == ["shop list"]
-
-
-def test_a_command_that_opens_a_page_on_this_machine_is_shown() -> None:
-    text = "Now you can visit http://localhost:8080 in a browser."
-    assert draft(f"{RUN}{block('true')}{block('shop -p 8080')}{text}\n").run == ["true"]
-
-
-@pytest.mark.parametrize(
     "lead",
     ["For a cold pot:", "For teams with two pots:", "**pip, conda:**", "**Docker** (short):", "A jug (fallback):"],
 )
@@ -549,13 +525,6 @@ def test_items_below_a_text_that_offers_ways_are_one_question(lead: str) -> None
 def test_an_instruction_behind_a_label_is_a_step() -> None:
     made = draft(f"{RUN}1. **Our tea**: warm the pot.\n2. **The other tea** is ready.\n3. Read it.\n4. Copy it.\n")
     assert made.plain_titles == ["Our tea", "Read it", "Copy it"]
-
-
-def test_a_page_that_makes_and_deletes_one_thing_is_refused() -> None:
-    verbs = ("Create", "List", "Rename", "Delete")
-    page = "".join(f"## {verb} an order\n\n{block(f'shop {verb.lower()} a')}" for verb in verbs)
-    assert refusal(f"# Shop\n\n{page}").kind == "no-procedure"
-    assert draft(f"# Shop\n\n{page}".replace("Delete", "Copy")).report.steps == 4
 
 
 def test_a_numbered_item_with_a_sample_is_a_step() -> None:

@@ -526,23 +526,12 @@ def test_a_heading_that_asks_for_a_mode_asks_nothing() -> None:
         "Only needed if the shop is new.",
         "Guard: If the cup already exists, take another one.",
         "This should fail.",
-        "It opens a console.",
-        "It launches a web server.",
-        "Open the shop in your browser.",
-        "The shop is listening on port 80.",
-        "- Look\n- See it in the browser",
-        "```text\nServing on http://localhost:80\n```\n",
         "Replace `ls` with your command.",
         "They run it on their machine.",
     ],
 )
 def test_a_text_below_a_command_that_limits_it_shows_it(below: str) -> None:
     assert "```bash prompt\nls a\n```" in page(f"{block('true')}Look:\n\n{block('ls a')}{below}\n\n{block('true')}")
-
-
-@pytest.mark.parametrize("heading", ["Start the server", "Run the application", "Serve the dashboard"])
-def test_a_heading_about_a_server_shows_its_command(heading: str) -> None:
-    assert "```bash prompt\nls a\n```" in page(f"{block('true')}## {heading}\n\n{block('ls a')}")
 
 
 def test_a_question_for_a_harm_in_the_text_skips_the_commands_that_go_on() -> None:

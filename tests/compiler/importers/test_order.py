@@ -327,12 +327,6 @@ def test_a_label_for_staging_is_a_case(labels: tuple[str, ...]) -> None:
     assert asked(RUN + "".join(f"**{one}:**\n\n{block(f'ls {one}')}" for one in labels)) == [*labels]
 
 
-def test_names_that_end_alike_below_one_task_ask_first() -> None:
-    titles = ("Blue cluster", "Green cluster")
-    assert asked(tasks(*titles, above="Deploy the shop")) == [*titles]
-    assert asked(tasks("Test the cluster", "Warm the cluster", above="Deploy the shop")) == []
-
-
 def test_a_bold_question_of_an_item_asks_whether_it_is_done() -> None:
     page = f"{RUN}{block('true')}1. **Which cup is it?** Look at it.\n2. Pour it.\n"
     assert draft(page).titles[1:] == ["Which cup is it: done?", "Pour it: done?"]

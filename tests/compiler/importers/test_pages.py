@@ -571,21 +571,6 @@ def test_an_item_that_is_only_a_command_is_shown(item: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Stop it with Ctrl-C.", "The command keeps running.", "Leave it running in another window."]
-)
-def test_a_command_that_a_text_calls_endless_is_shown(text: str) -> None:
-    assert draft(f"{RUN}{block('true')}{block('shop open')}{text}\n").shown == ["shop open"]
-    assert draft(f"{RUN}{text}\n\n{block('shop open')}{block('true')}").run == ["true"]
-    comment = f"# {text}\nshop open"
-    assert draft(f"{RUN}{block(comment)}{block('true')}").run == ["true"]
-
-
-@pytest.mark.parametrize("text", ["Follow the logs of the shop:", "Stream its logs:"])
-def test_a_command_that_follows_logs_is_shown(text: str) -> None:
-    assert draft(f"{RUN}{text}\n\n{block('shop logs')}{block('true')}").run == ["true"]
-
-
-@pytest.mark.parametrize(
     "command",
     [
         "docker exec -it shop ls -l",
