@@ -23,7 +23,7 @@ LINES_OF_EDITIONS = {"script": 330, "commands": 1905, "values": 3030, "agents": 
 """The most lines of code of an edition, without empty lines, comments and docstrings."""
 
 PRODUCT = ("compiler", "rdc", "backends", "runtime_shim")
-MOST_OF_PRODUCT = 75_940
+MOST_OF_PRODUCT = 76_120
 """The most lines of Python in the product, all lines counted."""
 
 BYTES_OF_A_LINE = 51

@@ -127,7 +127,7 @@ _OVERWRITES = Regex(
     r"|tar (?=(?:.* )?-{0,2}\w*x)(?:.* )?(?:-C ?|--directory[= ])(?!/tmp/)[/~]"
     r"|unzip (?:.* )?(?:-\w*o|-d ?(?!/tmp/)[/~])|zip -\w*[md] "
     r"|find (?:.* )?-(?:fprint|(?:exec|ok)(?:dir)? (?!(?:cat|du|echo|file|grep|head|ls|md5sum|stat|wc) ))"
-    r"|g?awk (?:.* )?(?:-i inplace|\S*(?:system\(|print(?:\"[^\"]*\"|[^}\">])*+>|\|_*\"(?!sort|uniq)))"
+    r"|g?awk (?:.* )?(?:-i inplace|\S*(?:system\(|print(?>(?:\"[^\"]*\"|[^}\">])*)>|\|_*\"(?!sort|uniq)))"
     r"|sed (?:.* )?(?:\S*[/;\d$gp])?w_|(?:g?sed|yq) (?:.* )?(?:-[a-zA-Z]*i|--in-?place))"
 )
 _CHANGES = Regex(

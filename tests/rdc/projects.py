@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.cli import Result, call
+from tests.support.cli import Result, call, document
 
 RUNBOOK = "## 1. {}\n\n```bash\necho {}\n```\n"
 GITHUB = '[[build]]\nsource = "docs/*.runbook.md"\nto = "github"\nout = ".github/workflows/{name}.yml"\n'
@@ -23,10 +23,7 @@ class Project:
         self.write("rdc.toml", configuration)
 
     def write(self, path: str, text: str) -> Path:
-        place = self.root / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
-        return place
+        return document(self.root, path, text)
 
     def runbook(self, name: str, word: str = "go") -> Path:
         return self.write(f"docs/{name}.runbook.md", RUNBOOK.format(name.title(), word))

@@ -39,8 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("forked_mocks", "forked_targets")
 def test_scenarios_mock_the_agent_on_targets(folder: Path) -> None:
-    result = call("test", "fix.runbook.md", "--on", "python", "--on", "make", cwd=folder)
-    assert result.code == 0, result.out
+    result = call("test", "fix.runbook.md", "--on", "python", "--on", "make", cwd=folder).exits(0)
     assert result.out.count("PASSED") == 8
     assert "FAILED" not in result.out
 
@@ -61,8 +60,7 @@ def test_drafts_traces_and_differences_show_the_agent(folder: Path) -> None:
 
 def test_a_run_calls_the_agent_before_each_check(folder: Path) -> None:
     agent = 'cat > prompt; [ "$RDC_ATTEMPT" = 1 ] || echo hello > greeting.txt; echo done'
-    result = spawn("run", "fix.runbook.md", "--agent", agent, cwd=folder)
-    assert result.code == 0, result.err
+    result = spawn("run", "fix.runbook.md", "--agent", agent, cwd=folder).exits(0)
     assert (folder / "prompt").read_text(encoding="utf-8") == "Write a greeting\n\nWrite hello."
     shown = [line.split("] ")[1] for line in (result.out + result.err).splitlines() if line.startswith("[")]
     first = ["1/do Write a greeting", "1 Write a greeting"]

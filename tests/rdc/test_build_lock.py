@@ -39,15 +39,13 @@ def test_a_new_item_is_refused_until_it_is_approved_by_name(project: Project) ->
     before = project.files()
     project.write("docs/deploy.runbook.md", SECRET)
     project.runbook("other")
-    refused = project.build()
-    assert refused.code == 1
+    refused = project.build().exits(1)
     path = ".github/workflows/deploy.yml"
     assert f"{path}: error[RD546]: new and not approved: secret DEPLOY_TOKEN in {path}" in refused.err
     assert "rdc build --approve 'secret DEPLOY_TOKEN'" in refused.err
     assert project.text(path).encode() == before[path], "the file stays as it is"
     assert project.text("rdc.lock").encode() == before["rdc.lock"]
-    one = project.build("--approve", "secret DEPLOY_TOKEN")
-    assert one.code == 1
+    one = project.build("--approve", "secret DEPLOY_TOKEN").exits(1)
     assert "new and not approved: environment production" in one.err
     every = "rdc build --approve 'environment production' --approve 'secret DEPLOY_TOKEN'"
     assert f"help: review all 2 new items, then run: {every}\n" in refused.err
@@ -80,8 +78,7 @@ def test_a_secret_that_goes_needs_no_approval_and_an_environment_does(project: P
     before = project.text(".github/workflows/deploy.yml")
     project.runbook("deploy")
     for words, env in (((), {}), (("--check",), {}), ((), {"CI": "1"})):
-        result = spawn("build", *words, cwd=project.root, **env)
-        assert result.code == 1
+        result = spawn("build", *words, cwd=project.root, **env).exits(1)
         path = ".github/workflows/deploy.yml"
         assert f"{path}: error[RD546]: new and not approved: no environment production in {path}" in result.err
     assert project.text(".github/workflows/deploy.yml") == before
@@ -95,8 +92,7 @@ def test_a_gate_that_goes_needs_an_approval_even_if_the_file_has_no_other_item(t
     project.write("a.workflow.yaml", gated)
     assert project.build().code == 0
     project.write("a.workflow.yaml", gated.replace("human: true, ", ""))
-    result = project.build()
-    assert result.code == 1
+    result = project.build().exits(1)
     assert "new and not approved: no gate ship in" in result.err
     assert project.build("--approve", "no gate ship").code == 0, result.err
 
@@ -112,7 +108,6 @@ setup = [
   { run = "true", shell = "bash" },
 ]
 """
-
 
 POWERS = [
     ('prompts = "environment"', 'prompts = "agent"', "prompts agent"),
@@ -139,18 +134,15 @@ def test_each_setting_that_gives_power_is_an_item(tmp_path: Path) -> None:
         changed = changed.replace(old, new)
     project.write("rdc.toml", changed)
     project.write("docs/ask.runbook.md", f"---\nrdc: {{steps: {{1: {{env: {{API: a}}}}}}}}\n---\n\n{asking}")
-    result = project.build()
-    assert result.code == 1
+    result = project.build().exits(1)
     for item in ("env API: a", *(item for _, _, item in POWERS)):
         assert f"new and not approved: {item} in" in result.err
 
 
 @pytest.mark.parametrize("words", [["--approve", "secret DEPLOY_TOKEN"], ["--take-pins"]])
 def test_ci_approves_nothing_and_nobody_what_is_not_new(project: Project, words: list[str]) -> None:
-    result = spawn("build", *words, cwd=project.root, CI="true")
-    assert (result.code, f"{words[0]} does not work in CI" in result.err) == (2, True)
-    result = project.build("--approve", "secret DEPLOY_TOKN")
-    assert (result.code, "there is no new item 'secret DEPLOY_TOKN'" in result.err) == (2, True)
+    assert f"{words[0]} does not work in CI" in spawn("build", *words, cwd=project.root, CI="true").exits(2).err
+    assert "there is no new item 'secret DEPLOY_TOKN'" in project.build("--approve", "secret DEPLOY_TOKN").exits(2).err
     (project.root / "rdc.lock").unlink()
     result = spawn("build", cwd=project.root, CI="1")
     assert result.code == 1, "a lock that is missing approves nothing in CI"
@@ -214,9 +206,7 @@ def test_a_pin_that_a_bot_changed_is_taken_into_the_configuration(project: Proje
     project.build()
     bump(project)
     assert "error[RD543]" in project.build("--check").err
-    result = project.build("--take-pins")
-    assert result.code == 0, result.err
-    assert result.err.startswith("copied 1 pin to rdc.toml\n")
+    assert project.build("--take-pins").exits(0).err.startswith("copied 1 pin to rdc.toml\n")
     assert json.loads(project.build("--take-pins", "--format", "json").out)["diagnostics"] == []
     text = project.text("rdc.toml")
     assert f'[github.actions]\n"actions/checkout" = "{NEW} # v9.1.0"' in text
@@ -232,8 +222,7 @@ def test_pins_of_rdc_and_those_that_contradict_each_other_are_not_taken(project:
     project.build()
     bump(project)
     bump(project, "other", "3" * 40)
-    result = project.build("--take-pins")
-    assert result.code == 1
+    result = project.build("--take-pins").exits(1)
     assert ".github/workflows/deploy.yml and .github/workflows/other.yml have different pins" in result.err
     assert "github.actions" not in project.text("rdc.toml")
     (project.root / "docs/other.runbook.md").unlink()
@@ -255,9 +244,7 @@ def test_pins_of_rdc_and_those_that_contradict_each_other_are_not_taken(project:
 )
 def test_a_pin_that_is_none_is_refused(project: Project, value: str, message: str) -> None:
     project.write("rdc.toml", f"{GITHUB}\n[github.actions]\n{value}\n")
-    result = project.build()
-    assert result.code == 1
-    assert message in result.err
+    assert message in project.build().exits(1).err
 
 
 @pytest.mark.parametrize(
@@ -265,12 +252,9 @@ def test_a_pin_that_is_none_is_refused(project: Project, value: str, message: st
     [(QUESTION, ["environment approval"]), (CALLING, ["runtime commands ", "runtime github ", "prompts answers"])],
     ids=["reviewers", "program"],
 )
-def test_a_question_adds_permissions_and_an_environment_or_a_runtime(
-    project: Project, document: str, items: list[str]
-) -> None:
+def test_a_question_adds_permissions_and_more_items(project: Project, document: str, items: list[str]) -> None:
     project.write("docs/deploy.runbook.md", document)
-    result = project.build()
-    assert result.code == 1
+    result = project.build().exits(1)
     for item in ["permission actions: read in .github/workflows/deploy.yml", *items]:
         assert f"new and not approved: {item}" in result.err
     assert not (project.root / ".github" / "rdc").exists()
@@ -281,19 +265,15 @@ def test_a_lock_that_is_a_link_is_not_followed(project: Project) -> None:
     (project.root / "rdc.lock").unlink()
     (project.root / "rdc.lock").symlink_to(outside)
     project.runbook("other")
-    result = project.build()
-    assert result.code == 1
-    assert "error[RD511]: cannot write rdc.lock: it is a link" in result.err
+    assert "error[RD511]: cannot write rdc.lock: it is a link" in project.build().exits(1).err
     assert not outside.exists()
 
 
 @pytest.mark.parametrize(
     ("configuration", "message"),
     [
-        (None, "builds nothing"),
-        ("x = [", "RD501"),
-        ("github = 1", "RD501"),
-        ("[github]\nactions = 'x'", "builds nothing"),
+        *((None, "builds nothing"), ("x = [", "RD501")),
+        *(("github = 1", "RD501"), ("[github]\nactions = 'x'", "builds nothing")),
     ],
     ids=["none", "not TOML", "no table", "no actions"],
 )
@@ -316,9 +296,7 @@ def test_a_lock_that_somebody_widened_or_with_any_path_in_it_is_compared(project
     for line in ("a\0b/x.yml secret A", '"\\ud800/x.yml" secret A', "gone/x.yml secret A"):
         project.write("rdc.lock", f"{project.text('rdc.lock')}{line}\n")
         project.write(".github/workflows/rdc_github_00000000.py", "# Generated by rdc 0.1.0 from <its runtime>\n")
-        result = project.build("--check")
-        assert result.code == 1, result.err
-        assert "rdc.lock is stale" in result.err
+        assert "rdc.lock is stale" in project.build("--check").exits(1).err
         assert project.build("--prune").code == 0
         assert project.build("--check").code == 0
 
@@ -340,9 +318,7 @@ def test_a_lock_that_cannot_be_read_is_reported(project: Project, make: Callable
     (project.root / "rdc.lock").unlink()
     make(project.root / "rdc.lock")
     for words in ([], ["--check"], ["--take-pins"]):
-        result = project.build(*words)
-        assert result.code == 1
-        assert result.err.startswith("rdc: cannot build: rdc.lock: ")
+        assert project.build(*words).exits(1).err.startswith("rdc: cannot build: rdc.lock: ")
 
 
 def test_what_starts_a_workflow_and_where_it_runs_are_items(project: Project) -> None:

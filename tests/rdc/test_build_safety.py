@@ -28,7 +28,7 @@ from backends.registry import load
 from compiler.driver import Settings, open_file
 from rdc.output.generate import generate
 from tests.rdc.projects import RUNBOOK, Project, shop
-from tests.support.cli import call, ended, environment, fork, spawn
+from tests.support.cli import call, ended, environment, executed, fork, spawn
 
 pytestmark = pytest.mark.process
 
@@ -62,13 +62,9 @@ def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
         "from rdc.cli import main\n"
         "raise SystemExit(main(['build', '-j', '2']))\n"
     )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(
-        command, cwd=project.root, env=environment(), capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 1
-    assert "a compiling process was killed" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = executed([sys.executable, "-c", code], cwd=project.root, env=environment()).exits(1)
+    assert "a compiling process was killed" in done.err
+    assert "Traceback" not in done.err
     assert project.build().code == 0
 
 
@@ -102,22 +98,18 @@ def test_a_damaged_cache_is_none_and_in_ci_one_of_the_repository_proves_nothing(
     project.workflow("deploy").write_text(evil)
     book = project.root / ".rdc_cache" / "build.json"
     made = json.loads(book.read_bytes())
-    made["records"][".github/workflows/deploy.yml"]["outputs"][".github/workflows/deploy.yml"] = sha256(
-        evil.encode()
-    ).hexdigest()
+    path = ".github/workflows/deploy.yml"
+    made["records"][path]["outputs"][path] = sha256(evil.encode()).hexdigest()
     book.write_text(json.dumps(made))
-    result = spawn("build", "--check", cwd=project.root, CI="true")
-    assert result.code == 1
-    assert "error[RD543]" in result.err
+    assert "error[RD543]" in spawn("build", "--check", cwd=project.root, CI="true").exits(1).err
 
 
 @contextmanager
 def watching(project: Project, *words: str) -> Iterator[Iterator[str]]:
     """Give the lines of `rdc build --watch`, which Ctrl-C ends."""
     command = [sys.executable, "-m", "rdc", "build", "--watch", *words]
-    process = subprocess.Popen(
-        command, cwd=project.root, env=environment(), stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    options: dict[str, Any] = {"stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    process = subprocess.Popen(command, cwd=project.root, env=environment(), **options)
     try:
         assert process.stderr is not None
         yield iter(process.stderr.readline, "")
@@ -149,8 +141,7 @@ def test_a_link_in_the_repository_leads_no_build_out_of_it(project: Project) -> 
     folder.parent.mkdir()
     folder.symlink_to(outside)
     (project.root / ".rdc_cache").symlink_to(outside)
-    result = project.build("--prune")
-    assert result.code == 1
+    result = project.build("--prune").exits(1)
     assert "cannot write .github/workflows/deploy.yml: it leads out of the project through a link" in result.err
     assert [path.name for path in outside.iterdir()] == ["old.yml"]
 
@@ -166,8 +157,7 @@ def test_no_document_becomes_a_hook_of_git(tmp_path: Path, source: str, out: str
     hooks = project.root / ".git" / "hooks"
     hooks.mkdir()
     (project.root / "hooks").symlink_to(".git/hooks")
-    result = project.build()
-    assert result.code == 1
+    result = project.build().exits(1)
     assert f"cannot write {out.format(name='.git')}: it is in the folder .git" in result.err
     assert list(hooks.iterdir()) == []
 

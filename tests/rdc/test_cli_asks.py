@@ -54,7 +54,6 @@ def test_traces_makefiles_and_drafts_have_the_value(path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["python", "make"])
 def test_scenarios_give_the_value_to_targets(path: Path, target: str) -> None:
-    done = call("test", "--on", target, path.name, cwd=path.parent)
-    assert done.code == 0, done.out
+    done = call("test", "--on", target, path.name, cwd=path.parent).exits(0)
     assert f"whole  {target}" in done.out
     assert "COMPLETE in us" in done.out

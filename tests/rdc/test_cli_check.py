@@ -51,8 +51,7 @@ def test_a_runbook_that_is_given_twice_or_that_two_documents_include_is_reported
 def test_warnings_fail_if_strict_and_notes_never_do(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", MISSING_TITLE)
     assert call("check", "a.runbook.md", cwd=tmp_path).code == 0
-    result = call("check", "--strict", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, "warning[RD036]" in result.err) == (1, True)
+    assert "warning[RD036]" in call("check", "--strict", "a.runbook.md", cwd=tmp_path).exits(1).err
     document(tmp_path, "a.runbook.md", TOLERATED)
     result = call("check", "--strict", "a.runbook.md", cwd=tmp_path)
     assert (result.code, "note[RD405]" in result.err) == (0, True)
@@ -76,9 +75,8 @@ def test_formats_for_machines_go_to_standard_output(tmp_path: Path) -> None:
         result = call("check", "--format", form, "a.runbook.md", cwd=tmp_path)
         assert (result.code, result.err) == (1, "")
         json.loads(result.out)
-    assert call("check", "--format", "github", "a.runbook.md", cwd=tmp_path).out.startswith(
-        "::error file=a.runbook.md,line=9,"
-    )
+    shown = call("check", "--format", "github", "a.runbook.md", cwd=tmp_path).out
+    assert shown.startswith("::error file=a.runbook.md,line=9,")
     assert json.loads(call("check", "--format", "json", "b.runbook.md", cwd=tmp_path).out)["diagnostics"] == []
     assert call("check", "--format", "github", "b.runbook.md", cwd=tmp_path).out == ""
 
@@ -200,8 +198,7 @@ def test_nothing_changes_without_it_and_another_type_is_an_error(folder: Path) -
 @pytest.mark.parametrize("address", [*WRONG, LONG])
 def test_addresses_that_are_errors(folder: Path, address: str) -> None:
     configure(folder, address)
-    result = call("check", "a.runbook.md", cwd=folder)
-    assert result.code == 1
+    result = call("check", "a.runbook.md", cwd=folder).exits(1)
     assert "rdc.toml:1:1: error[RD501]" in result.err
     is_long = address == LONG
     assert ("`docs-url` has more than 2,000" if is_long else "`docs-url` must be an ASCII address") in result.err

@@ -168,11 +168,9 @@ def test_check_writes_nothing_and_tells_what_is_stale(folder: Path) -> None:
     assert (missing.code, missing.out) == (1, "")
     assert "error[RD512]: deploy.py does not exist" in missing.err
     assert files(folder) == ["deploy.runbook.md"]
-
     call(*TO, "deploy.runbook.md", cwd=folder)
     current = call(*TO, "--check", "deploy.runbook.md", cwd=folder)
     assert (current.code, current.out, current.err) == (0, "", "deploy.py is up to date\n")
-
     script = folder / "deploy.py"
     edited = script.read_text().replace("echo testing", "echo tested\x1b[31m")
     script.write_text(edited)
@@ -236,7 +234,6 @@ def test_a_worker_without_a_lock_is_refused_only_with_the_option(worker: Path) -
     assert (code, out) == (1, f"{NAME}: its packages are not locked: there is no {NAME}.lock; run: {RUN}\n")
     assert call("compile", "deploy.runbook.md", "--to", "python", cwd=worker).err == "wrote deploy.py\n"
     assert call("verify", "--locked", "deploy.py", cwd=worker).code == 0, "it has no packages"
-
     (worker / f"{NAME}.lock").write_text(LOCK, encoding="utf-8")
     assert verified(worker, "--locked")[0] == 0
     assert call("compile", "deploy.runbook.md", "--to", "dbos", cwd=worker).err == f"{NAME} is up to date\n"

@@ -30,9 +30,8 @@ make install
 - PASS: COMPLETE "Done"
 """
 
-NEW = OLD.replace("## 2. Install", "## 2. Test\n\n```bash\nmake check\n```\n\n## 3. Install").replace(
-    "make\n", "make all\n", 1
-)
+TESTED = "## 2. Test\n\n```bash\nmake check\n```\n\n## 3. Install"
+NEW = OLD.replace("make\n", "make all\n", 1).replace("## 2. Install", TESTED)
 
 
 @pytest.fixture
@@ -52,8 +51,7 @@ def repository(folder: Path) -> Path:
 
 
 def test_two_files(folder: Path) -> None:
-    result = call("diff", "old.runbook.md", "new.runbook.md", cwd=folder)
-    assert result.code == 0
+    result = call("diff", "old.runbook.md", "new.runbook.md", cwd=folder).exits(0)
     assert result.out.splitlines() == [
         "--- old.runbook.md",
         "+++ new.runbook.md",
@@ -67,8 +65,7 @@ def test_two_files(folder: Path) -> None:
     found = json.loads(call("diff", "old.runbook.md", "new.runbook.md", "--format", "json", cwd=folder).out)
     assert found["added"] == [{"id": "2", "title": "Test", "line": 6}]
     assert found["changed"] == [{"id": "1", "title": "Build", "line": 2, "was": "1", "parts": ["command"]}]
-    assert found["renumbered"] == [{"old": "2", "new": "3"}]
-    assert found["ends"] == {"opened": [], "closed": []}
+    assert (found["renumbered"], found["ends"]) == ([{"old": "2", "new": "3"}], {"opened": [], "closed": []})
     assert found["redirected"][0]["after"] == {"says": "PASS", "target": "2", "called": "2 Test"}
 
 
@@ -155,8 +152,7 @@ def test_what_is_not_there(repository: Path) -> None:
         (["--", "--output=canary", "deploy.runbook.md"], "valid object name"),
         (["--", "-x", "deploy.runbook.md"], "valid object name"),
     ):
-        result = call("diff", *words, cwd=repository)
-        assert (result.code, problem in result.err) == (2, True), result.err
+        assert problem in call("diff", *words, cwd=repository).exits(2).err
     assert not (repository / "canary").exists(), "a word with a dash is no option of git"
 
 
@@ -171,8 +167,7 @@ def test_a_revision_with_errors(repository: Path) -> None:
     result = call("diff", "HEAD", "deploy.runbook.md", cwd=repository)
     assert (result.code, result.out) == (1, "")
     assert ("HEAD:deploy.runbook.md:10" in result.err, "RD201" in result.err) == (True, True)
-    result = call("diff", "HEAD", "lint.runbook.md", cwd=repository / "shared")
-    assert (result.code, "HEAD:shared/rdc.toml:1" in result.err) == (1, True)
+    assert "HEAD:shared/rdc.toml:1" in call("diff", "HEAD", "lint.runbook.md", cwd=repository / "shared").exits(1).err
 
 
 def test_nothing_in_the_repository_is_run_or_changed_and_nothing_is_written_outside(repository: Path) -> None:
@@ -238,8 +233,7 @@ def test_a_foreign_file_is_not_overwritten(name: str, folder: Path) -> None:
     before = path.read_text(encoding="utf-8") if path.exists() else "mine"
     path.write_text(before, encoding="utf-8")
     words = ("diff", "old.runbook.md", "new.runbook.md", "--format", "svg", "-o", name)
-    result = call(*words, cwd=folder)
-    assert (result.code, "error[RD510]" in result.err) == (1, True)
+    assert "error[RD510]" in call(*words, cwd=folder).exits(1).err
     assert path.read_text(encoding="utf-8") == before
     forced = call(*words, "--force", cwd=folder)
     assert forced.code == (1 if name == "old.runbook.md" else 0), "a source is never overwritten"
@@ -295,9 +289,7 @@ def test_a_link_is_what_it_leads_to(repository: Path, tmp_path_factory: pytest.T
     (repository / "out.runbook.md").symlink_to(outside / "y.runbook.md")
     (outside / "y.runbook.md").write_text(OLD, encoding="utf-8")
     assert call("diff", "HEAD", "x.runbook.md", cwd=outside).out.endswith("have the same flow\n")
-    result = call("diff", "HEAD", "out.runbook.md", cwd=repository)
-    assert result.code == 2
-    assert "not a git repository" in result.err
+    assert "not a git repository" in call("diff", "HEAD", "out.runbook.md", cwd=repository).exits(2).err
 
 
 def test_names_with_line_breaks_and_a_repository_inside_another(repository: Path) -> None:
@@ -305,8 +297,7 @@ def test_names_with_line_breaks_and_a_repository_inside_another(repository: Path
     document(folder, "c\nd.runbook.md", OLD)
     commit_all(repository)
     for form in ("text", "dot", "mermaid"):
-        result = call("diff", "HEAD", "c\nd.runbook.md", "--format", form, "-o", "-", cwd=folder)
-        assert result.code == 0, result.err
+        result = call("diff", "HEAD", "c\nd.runbook.md", "--format", form, "-o", "-", cwd=folder).exits(0)
         assert not any(line.startswith("d.runbook.md") for line in result.out.splitlines())
     document(inner, "x.runbook.md", OLD)
     commit_all(inner)
@@ -329,9 +320,7 @@ def test_a_large_file_is_refused_and_those_after_it_are_read(repository: Path) -
     (repository / "a.md").write_bytes(b"x" * (LARGEST + 100))
     commit_all(repository)
     assert call("diff", "HEAD", "deploy.runbook.md", cwd=repository).out.endswith("have the same flow\n")
-    large = call("diff", "HEAD:a.md", "deploy.runbook.md", "--from", "rundown", cwd=repository)
-    assert large.code == 1
-    assert "RD004" in large.err
+    assert "RD004" in call("diff", "HEAD:a.md", "deploy.runbook.md", "--from", "rundown", cwd=repository).exits(1).err
 
 
 def test_a_content_that_is_not_there_is_not_fetched(repository: Path) -> None:
@@ -342,9 +331,7 @@ def test_a_content_that_is_not_there_is_not_fetched(repository: Path) -> None:
     git(repository, "config", "protocol.ext.allow", "always")
     blob = git(repository, "rev-parse", "HEAD:shared/lint.runbook.md").strip()
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    result = call("diff", "HEAD", "deploy.runbook.md", cwd=repository)
-    assert result.code == 2
-    assert "is missing" in result.err
+    assert "is missing" in call("diff", "HEAD", "deploy.runbook.md", cwd=repository).exits(2).err
     assert not (repository / "canary").exists()
 
 

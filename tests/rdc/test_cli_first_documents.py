@@ -42,8 +42,7 @@ def checked(folder: Path, name: str, text: str) -> Result:
     ],
 )
 def test_a_transition_in_other_words_gets_the_one_that_was_meant(tmp_path: Path, written: str, output: str) -> None:
-    found = checked(tmp_path, "a.runbook.md", STEPS.format(written))
-    assert output in found.err
+    assert output in checked(tmp_path, "a.runbook.md", STEPS.format(written)).err
     if "did you mean `" in output:
         meant = output.split("`")[1].removeprefix("FAIL: ")
         assert checked(tmp_path, "b.runbook.md", STEPS.format(meant)).code == 0
@@ -275,10 +274,8 @@ def test_one_warning_names_all_blocks_and_both_remedies(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shell", "block", "project"),
     [
-        ("plain", "false\necho", ""),
-        ("strict", "false\necho", ""),
-        ("", "set -euo pipefail\na\nb | c", ""),
-        ("", "false\necho", 'shell = "plain"\n'),
+        *(("plain", "false\necho", ""), ("strict", "false\necho", "")),
+        *(("", "set -euo pipefail\na\nb | c", ""), ("", "false\necho", 'shell = "plain"\n')),
     ],
 )
 def test_each_remedy_silences_the_warning(shell: str, block: str, project: str, tmp_path: Path) -> None:
@@ -291,18 +288,14 @@ def test_each_remedy_silences_the_warning(shell: str, block: str, project: str, 
     ("shell", "tag", "problem"), [("sloppy", "bash", "write strict or plain"), ("strict", "sh", "sh has no pipefail")]
 )
 def test_what_is_no_word_for_it_and_a_strict_sh_are_refused(shell: str, tag: str, problem: str, tmp_path: Path) -> None:
-    result = checked(tmp_path, "a.runbook.md", written(shell, "true", tag=tag))
-    assert (result.code, problem in result.err) == (1, True)
+    assert problem in checked(tmp_path, "a.runbook.md", written(shell, "true", tag=tag)).exits(1).err
 
 
 @pytest.mark.parametrize("target", ["python", "make"])
-@pytest.mark.parametrize(
-    "block", ["false\necho deployed", "false | cat\necho deployed", 'echo "$nothing_at_all"\necho deployed']
-)
-def test_a_strict_block_stops_at_its_first_failure(block: str, target: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", written("strict", block), target)
-    result = place.call("run")
-    assert result.code == (1 if target == "python" else 2)
+@pytest.mark.parametrize("fails", ["false", "false | cat", 'echo "$nothing_at_all"'])
+def test_a_strict_block_stops_at_its_first_failure(fails: str, target: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", written("strict", f"{fails}\necho deployed"), target)
+    result = place.call("run").exits(1 if target == "python" else 2)
     assert "STOP" in result.out + result.err
     assert "deployed\n" not in result.out.replace("echo deployed\n", "")
 

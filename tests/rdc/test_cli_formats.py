@@ -27,6 +27,7 @@ FOUND = [
 
 # What the official schema of SARIF 2.1.0 says of the objects that rdc writes; it too forbids others.
 INTEGER = {"type": "integer", "minimum": 1}
+INDEX = {"type": "integer", "minimum": -1}
 TEXT = {"type": "string"}
 
 
@@ -34,52 +35,30 @@ def closed(required: list[str], **properties: object) -> dict[str, object]:
     return {"type": "object", "required": required, "properties": properties, "additionalProperties": False}
 
 
+def several(item: object, **more: object) -> dict[str, object]:
+    return {"type": "array", "items": item, **more}
+
+
 MESSAGE = closed(["text"], text=TEXT, markdown=TEXT)
 LEVEL = {"enum": ["none", "note", "warning", "error"]}
-PLACE = closed(
-    [],
-    artifactLocation=closed([], uri={"type": "string", "pattern": r"^[A-Za-z0-9._~/%:-]+$"}),
-    region=closed([], startLine=INTEGER, startColumn=INTEGER, endLine=INTEGER, endColumn=INTEGER),
-)
-LOCATION = closed([], id={"type": "integer", "minimum": -1}, physicalLocation=PLACE, message=MESSAGE)
-STEPS = {"type": "array", "items": closed([], location=LOCATION), "minItems": 1}
-FLOW = closed(
-    ["threadFlows"], threadFlows={"type": "array", "items": closed(["locations"], locations=STEPS), "minItems": 1}
-)
-RULE = closed(
-    ["id"],
-    id=TEXT,
-    name=TEXT,
-    shortDescription=MESSAGE,
-    help=MESSAGE,
-    defaultConfiguration=closed([], level=LEVEL),
-    properties={"type": "object"},
-)
-DRIVER = closed(
-    ["name"], name=TEXT, version=TEXT, semanticVersion=TEXT, rules={"type": "array", "items": RULE, "uniqueItems": True}
-)
+ARTIFACT = closed([], uri={"type": "string", "pattern": r"^[A-Za-z0-9._~/%:-]+$"})
+REGION = closed([], **dict.fromkeys(("startLine", "startColumn", "endLine", "endColumn"), INTEGER))
+PLACE = closed([], artifactLocation=ARTIFACT, region=REGION)
+LOCATION = closed([], id=INDEX, physicalLocation=PLACE, message=MESSAGE)
+STEPS = several(closed([], location=LOCATION), minItems=1)
+FLOW = closed(["threadFlows"], threadFlows=several(closed(["locations"], locations=STEPS), minItems=1))
+CONFIGURATION = closed([], level=LEVEL)
+ABOUT = {"shortDescription": MESSAGE, "help": MESSAGE, "defaultConfiguration": CONFIGURATION}
+RULE = closed(["id"], id=TEXT, name=TEXT, properties={"type": "object"}, **ABOUT)
+DRIVER = closed(["name"], name=TEXT, version=TEXT, semanticVersion=TEXT, rules=several(RULE, uniqueItems=True))
+PLACES = {"locations": several(LOCATION), "relatedLocations": several(LOCATION, uniqueItems=True)}
 RESULT = closed(
-    ["message"],
-    ruleId=TEXT,
-    ruleIndex={"type": "integer", "minimum": -1},
-    level=LEVEL,
-    message=MESSAGE,
-    locations={"type": "array", "items": LOCATION},
-    relatedLocations={"type": "array", "items": LOCATION, "uniqueItems": True},
-    codeFlows={"type": "array", "items": FLOW},
+    ["message"], ruleId=TEXT, ruleIndex=INDEX, level=LEVEL, message=MESSAGE, codeFlows=several(FLOW), **PLACES
 )
-RUN = closed(
-    ["tool"],
-    tool=closed(["driver"], driver=DRIVER),
-    columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-    results={"type": "array", "items": RESULT},
-)
-SARIF = closed(
-    ["version", "runs"],
-    **{"$schema": {"type": "string", "format": "uri"}},
-    version={"const": "2.1.0"},
-    runs={"type": "array", "items": RUN},
-)
+COLUMNS_OF = {"enum": ["utf16CodeUnits", "unicodeCodePoints"]}
+RUN = closed(["tool"], tool=closed(["driver"], driver=DRIVER), columnKind=COLUMNS_OF, results=several(RESULT))
+SCHEMA = {"$schema": {"type": "string", "format": "uri"}}
+SARIF = closed(["version", "runs"], version={"const": "2.1.0"}, runs=several(RUN), **SCHEMA)
 
 
 def rendered(form: str, found: list[Diagnostic] = FOUND) -> str:
@@ -88,8 +67,7 @@ def rendered(form: str, found: list[Diagnostic] = FOUND) -> str:
 
 def test_json() -> None:
     document = json.loads(rendered("json"))
-    assert document["version"] == 1
-    assert document["summary"] == {"errors": 2, "warnings": 1, "notes": 0, "files": 3}
+    assert (document["version"], document["summary"]) == (1, {"errors": 2, "warnings": 1, "notes": 0, "files": 3})
     assert document["diagnostics"][0]["line"] is None
     kind = {"code": "RD201", "name": "unknown-target", "severity": "error", "rule": "V10"}
     place = {"path": "a b/ü%.runbook.md", "line": 3, "column": 5, "end_line": 3, "end_column": 9}
@@ -150,9 +128,8 @@ def test_a_document_cannot_give_github_a_command(path: str, message: str, advice
     assert len(line.splitlines()) == 1
     assert line.startswith("::error file=")
     properties = line.removeprefix("::error ").split("::", 1)[0]
-    assert [pair.split("=", 1)[0] for pair in properties.split(",")] == [
-        "file", "line", "endLine", "col", "endColumn", "title",
-    ]  # fmt: skip
+    keys = [pair.split("=", 1)[0] for pair in properties.split(",")]
+    assert keys == ["file", "line", "endLine", "col", "endColumn", "title"]
 
 
 @given(st.text(), st.sampled_from(sorted(CODES)))

@@ -38,20 +38,16 @@ def test_an_svg_stands_beside_the_source(folder: Path) -> None:
     assert MARK.encode() in b"".join(picture.split(b"\n")[:5])
     assert b"DOCTYPE" not in picture
     found = seen(picture)
-    assert {box.name: box.link for box in found.boxes if box.name in "12"} == {
-        "1": "https://example.org/x/deploy.runbook.md#L3",
-        "2": "https://example.org/x/deploy.runbook.md#L9",
-    }
+    links = {box.name: box.link for box in found.boxes if box.name in "12"}
+    assert links == {name: f"https://example.org/x/deploy.runbook.md#L{line}" for name, line in (("1", 3), ("2", 9))}
     assert next(box.tooltip for box in found.boxes if box.name == "1") == "deploy.runbook.md:3\necho building"
     assert {"worked", "failed"} <= {arrow.label for arrow in found.arrows}
 
 
 @pytest.mark.usefixtures("drawn_once")
 def test_an_svg_takes_the_colors_of_its_page_unless_told(folder: Path) -> None:
-    pictures = [
-        call("graph", "deploy.runbook.md", "-o", "-", *theme, cwd=folder).out
-        for theme in ((), ("--theme", "light"), ("--theme", "dark"))
-    ]
+    themes = ((), ("--theme", "light"), ("--theme", "dark"))
+    pictures = [call("graph", "deploy.runbook.md", "-o", "-", *theme, cwd=folder).out for theme in themes]
     assert ["prefers-color-scheme: dark" in picture for picture in pictures] == [True, False, False]
     assert ["#ffffff" in picture for picture in pictures] == [True, True, False]
     assert all(seen(picture.encode()).boxes for picture in pictures)
@@ -75,14 +71,11 @@ def test_a_png_says_where_it_comes_from(folder: Path) -> None:
 
 def test_one_box_for_each_step_is_only_for_specifications(folder: Path) -> None:
     shutil.copytree(ROOT / "examples" / "specifications", folder / "s")
-    whole, steps = (
-        call("graph", "s/plan-product.stepspec.yaml", "--format", "mermaid", "-o", "-", *flag, cwd=folder).out
-        for flag in ((), ("--steps",))
-    )
+    words = ("graph", "s/plan-product.stepspec.yaml", "--format", "mermaid", "-o", "-")
+    whole, steps = (call(*words, *flag, cwd=folder).out for flag in ((), ("--steps",)))
     assert ("check the inputs" in whole, "check the inputs" in steps) == (True, False)
     assert "-O boxes=steps" in steps
-    refused = call("graph", "deploy.runbook.md", "--steps", cwd=folder)
-    assert (refused.code, "only for step specifications" in refused.err) == (1, True)
+    assert "only for step specifications" in call("graph", "deploy.runbook.md", "--steps", cwd=folder).exits(1).err
     assert not (folder / "deploy.svg").exists()
 
 
@@ -154,8 +147,7 @@ def test_case_folders_and_a_named_format(words: list[str], path: str, start: byt
 
 def test_a_document_with_errors_is_not_drawn_and_one_with_warnings_unless_asked(folder: Path) -> None:
     document(folder, "bad.runbook.md", UNKNOWN_TARGET)
-    result = call("graph", "bad.runbook.md", cwd=folder)
-    assert (result.code, "error[RD201]" in result.err) == (1, True)
+    assert "error[RD201]" in call("graph", "bad.runbook.md", cwd=folder).exits(1).err
     assert not (folder / "bad.svg").exists()
     document(folder, "odd.runbook.md", MISSING_TITLE)
     assert call("graph", "odd.runbook.md", "--strict", cwd=folder).code == 1
@@ -173,13 +165,8 @@ def test_a_document_with_errors_is_not_drawn_and_one_with_warnings_unless_asked(
         ("time.sleep(30)", "longer than 1 seconds"),
     ],
 )
-def test_the_dot_on_the_path_is_taken_and_what_fails_is_told(
-    script: str, output: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = folder / "nothing"
-    place.mkdir()
-    (place / "dot").write_text(f"#!{sys.executable}\nimport sys, time\n{script}\n", encoding="utf-8")
-    (place / "dot").chmod(0o755)
+def test_the_dot_on_the_path_is_taken(script: str, output: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document(folder, "nothing/dot", f"#!{sys.executable}\nimport sys, time\n{script}\n").chmod(0o755)
     monkeypatch.setattr(graphviz, "TIME_LIMIT", 1 if output.startswith("longer") else 60)
     result = call("graph", "deploy.runbook.md", cwd=folder)
     if not output:
@@ -189,9 +176,7 @@ def test_the_dot_on_the_path_is_taken_and_what_fails_is_told(
     assert not (folder / "deploy.svg").exists()
 
 
-def test_half_a_picture_is_none_and_without_graphviz_it_says_what_to_install(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_a_picture_is_none_and_graphviz_can_be_missing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphviz draws what it has read before an error; that of a graph must not pass for the whole."""
     with pytest.raises(graphviz.DrawingError, match="syntax error"):
         graphviz.render("digraph { a; b; subgraph { c", "svg")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from backends.registry import names
 from compiler.diagnostics.model import CODES
 from runtime_shim.editions import CALLERS, EDITIONS
-from tests.support.cli import GOOD, ROOT, Result, call, document, environment, spawn
+from tests.support.cli import GOOD, ROOT, Result, call, document, environment, executed, spawn
 
 pytestmark = pytest.mark.process
 
@@ -68,22 +67,16 @@ COMP_WORDS=(rdc compile --to py) COMP_CWORD=3
 _rdc_completion rdc
 echo "${COMPREPLY[@]}"
 """
-    done = subprocess.run(
-        ["bash", "-c", session], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
-    )
-    assert (done.stdout, done.stderr) == ("python\n", "")
+    assert executed(["bash", "-c", session], cwd=tmp_path, env=environment()) == Result(0, "python\n", "")
 
 
 WRONG = {"COMP_WORDS": "rdc '", "COMP_CWORD": "one"}  # which for fish is what is being typed
 
 
-def test_each_shell_has_a_script_and_a_wrong_call_of_it_says_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_shell_has_a_script_a_wrong_call_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = [(instruction, WRONG) for instruction in ("bash_complete", "zsh_complete", "bash_nothing", "nonsense")]
     for shell in ("bash", "zsh", "fish"):
-        result = call("completion", shell, cwd=tmp_path)
-        assert (result.code, f"{shell}_complete" in result.out) == (0, True)
+        assert f"{shell}_complete" in call("completion", shell, cwd=tmp_path).exits(0).out
         calls += [(f"{shell}_complete", {}), (f"{shell}_complete", {"COMP_WORDS": "rdc ch"})]
     for instruction, given in calls:
         with monkeypatch.context() as called:
@@ -93,8 +86,7 @@ def test_each_shell_has_a_script_and_a_wrong_call_of_it_says_nothing(
 
 
 def test_prints_the_bytes_of_programs_and_their_hashes(tmp_path: Path) -> None:
-    result = call("runtime", "commands", cwd=tmp_path)
-    assert result.code == 0
+    result = call("runtime", "commands", cwd=tmp_path).exits(0)
     above, line, below = result.out.partition("# END RUNTIME\n")
     assert above.splitlines()[1].endswith("for its programs: edition commands.")
     document(tmp_path, "deploy.runbook.md", GOOD)
@@ -112,10 +104,8 @@ def test_prints_the_bytes_of_programs_and_their_hashes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "line"),
     [
-        ("deploy.py", "commands", "import errno\n"),
-        ("saved", "commands", "import errno\n"),
-        ("deploy_worker.py", "values", "import errno\n"),
-        ("deploy_worker.py", "dbos-values", "import socket\n"),
+        *(("deploy.py", "commands", "import errno\n"), ("saved", "commands", "import errno\n")),
+        *(("deploy_worker.py", "values", "import errno\n"), ("deploy_worker.py", "dbos-values", "import socket\n")),
     ],
 )
 def test_diff_shows_what_changed(kind: str, name: str, line: str, tmp_path: Path) -> None:
@@ -127,15 +117,11 @@ def test_diff_shows_what_changed(kind: str, name: str, line: str, tmp_path: Path
         old.write_text(call("runtime", name, cwd=tmp_path).out, encoding="utf-8")
     assert call("runtime", name, "--diff", kind, cwd=tmp_path) == Result(0, "", "")
     old.write_text(old.read_text(encoding="utf-8").replace(line, "import evil\n", 1), encoding="utf-8")
-    changed = call("runtime", name, "--diff", kind, cwd=tmp_path)
-    assert changed.code == 1
+    changed = call("runtime", name, "--diff", kind, cwd=tmp_path).exits(1)
     assert [one for one in changed.out.splitlines()[2:] if one[0] in "+-"] == ["-import evil", f"+{line.strip()}"]
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["commands", "--sha256"], ["--diff", "deploy.py"], ["comands"], ["commands", "--diff", "absent.py"]]
-)
-def test_wrong_use(words: list[str], tmp_path: Path) -> None:
-    result = call("runtime", *words, cwd=tmp_path)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.count("\n") == 1
+@pytest.mark.parametrize("words", ["", "commands --sha256", "--diff deploy.py", "comands", "commands --diff absent.py"])
+def test_wrong_use(words: str, tmp_path: Path) -> None:
+    result = call("runtime", *words.split(), cwd=tmp_path)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)

@@ -11,7 +11,7 @@ import pytest
 
 from compiler.importers.draft import Printed
 from rdc.commands.schema import SCHEMAS
-from tests.support.cli import Result, call
+from tests.support.cli import Result, call, document
 
 pytestmark = pytest.mark.process
 
@@ -36,9 +36,7 @@ OWN = "# Own\n\n## 1. Look\n\n```bash\ndate\n```\n"
 
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
-    path = tmp_path / "restart.md"
-    path.write_text(PAGE, encoding="utf-8")
-    return path
+    return document(tmp_path, "restart.md", PAGE)
 
 
 def run(folder: Path, *words: str) -> Result:
@@ -58,8 +56,7 @@ def test_a_draft_is_beside_its_page_and_valid_and_strictly_so_without_its_marks(
     assert call("check", "restart.runbook.md", cwd=page.parent).code == 0
     assert call("fmt", "--check", "restart.runbook.md", cwd=page.parent).code == 0
     draft = page.with_name("restart.runbook.md")
-    checked = call("check", "--strict", draft.name, cwd=page.parent)
-    assert (checked.code, "RD059" in checked.err) == (1, True)
+    assert "RD059" in call("check", "--strict", draft.name, cwd=page.parent).exits(1).err
     lines = draft.read_text(encoding="utf-8").splitlines(keepends=True)
     draft.write_text("".join(line for line in lines if "check this" not in line), encoding="utf-8")
     assert call("check", "--strict", draft.name, cwd=page.parent).code == 0
@@ -86,8 +83,7 @@ def test_the_same_page_gives_the_same_draft(page: Path) -> None:
     assert draft == one.out.replace("from restart.md", "from ../restart.md")
     for text in (PAGE.replace("\n", "\r\n"), "\ufeff" + PAGE):
         page.write_bytes(text.encode())
-        again = run(page.parent, page.name, "-o", "-")
-        assert (again.code, again.out.split("-->", 1)[1]) == (0, one.out.split("-->", 1)[1])
+        assert run(page.parent, page.name, "-o", "-").exits(0).out.split("-->", 1)[1] == one.out.split("-->", 1)[1]
 
 
 def test_check_compares_the_page_with_the_draft(page: Path) -> None:
@@ -95,9 +91,7 @@ def test_check_compares_the_page_with_the_draft(page: Path) -> None:
     draft = "drafts/restart.runbook.md"
     assert run(page.parent, "--check", draft).code == 0
     page.write_text(PAGE + "\n", encoding="utf-8")
-    done = run(page.parent, "--check", draft)
-    assert done.code == 1
-    assert "restart.md has changed" in done.err
+    assert "restart.md has changed" in run(page.parent, "--check", draft).exits(1).err
     page.unlink()
     assert run(page.parent, "--check", draft).code == 2
     assert run(page.parent, "--check", "nope.runbook.md").code == 2
@@ -106,18 +100,15 @@ def test_check_compares_the_page_with_the_draft(page: Path) -> None:
 def test_a_document_of_rdc_is_neither_a_page_nor_a_draft(tmp_path: Path) -> None:
     (tmp_path / "own.runbook.md").write_text(OWN, encoding="utf-8")
     for words, message in ((("own.runbook.md",), "already"), (("--check", "own.runbook.md"), "doesn't name the page")):
-        done = run(tmp_path, *words)
-        assert (done.code, message in done.err) == (2, True)
+        assert message in run(tmp_path, *words).exits(2).err
 
 
 def test_a_folder_gives_a_draft_for_each_page_with_a_procedure(tmp_path: Path) -> None:
     for name in ("one.md", "deep/two.markdown", ".hidden/three.md", "node_modules/four.md"):
-        (tmp_path / "wiki" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "wiki" / name).write_text(JUST_ENOUGH, encoding="utf-8")
-    (tmp_path / "wiki/about.md").write_text(PROSE, encoding="utf-8")
-    (tmp_path / "wiki/own.runbook.md").write_text(OWN, encoding="utf-8")
-    done = run(tmp_path, "wiki", "-o", "drafts/")
-    assert done.code == 0
+        document(tmp_path / "wiki", name, JUST_ENOUGH)
+    document(tmp_path, "wiki/about.md", PROSE)
+    document(tmp_path, "wiki/own.runbook.md", OWN)
+    done = run(tmp_path, "wiki", "-o", "drafts/").exits(0)
     written = sorted(path.relative_to(tmp_path / "drafts").as_posix() for path in (tmp_path / "drafts").rglob("*.md"))
     assert written == ["deep/two.runbook.md", "one.runbook.md"]
     assert "wiki/about.md: the page has no procedure" in done.err
@@ -125,12 +116,10 @@ def test_a_folder_gives_a_draft_for_each_page_with_a_procedure(tmp_path: Path) -
 
 def test_a_folder_writes_all_drafts_or_none(tmp_path: Path) -> None:
     for name in ("one/a.md", "one/b.md", "one/b.runbook.md", "two/a.md", "two/a.markdown"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(JUST_ENOUGH, encoding="utf-8")
+        document(tmp_path, name, JUST_ENOUGH)
     assert run(tmp_path, "one").code == 2
     assert not (tmp_path / "one/a.runbook.md").exists()
-    done = run(tmp_path, "two")
-    assert (done.code, "would both become" in done.err) == (2, True)
+    assert "would both become" in run(tmp_path, "two").exits(2).err
 
 
 def test_no_procedure_is_exit_code_1_and_a_refusal_is_2(tmp_path: Path) -> None:
@@ -158,9 +147,7 @@ def test_a_file_that_is_no_text_is_refused_with_its_line(data: bytes, message: s
 
 @pytest.mark.parametrize("name", ["tidy up", "../../x", "/etc/x", "a/b", "x\\u0000", "-->", ".git"])
 def test_the_name_of_a_skill_stays_in_its_folder(name: str, tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    text = f"---\nname: '{name}'\ndescription: Tidy\n---\n{JUST_ENOUGH}"
-    (tmp_path / "in/SKILL.md").write_text(text, encoding="utf-8")
+    document(tmp_path, "in/SKILL.md", f"---\nname: '{name}'\ndescription: Tidy\n---\n{JUST_ENOUGH}")
     assert run(tmp_path, "in/SKILL.md").code == 0
     (draft,) = (tmp_path / "in").glob("*.runbook.md")
     assert draft.name == "tidy-up.runbook.md" or name != "tidy up"
@@ -197,14 +184,11 @@ def test_the_report_is_json_with_a_schema(page: Path) -> None:
 )
 def test_options_that_exclude_each_other(words: tuple[str, ...], message: str, page: Path) -> None:
     (page.parent / "empty").mkdir()
-    done = run(page.parent, *words)
-    assert (done.code, message in done.err) == (2, True)
+    assert message in run(page.parent, *words).exits(2).err
     assert not page.with_name("restart.runbook.md").exists()
 
 
-def test_inputs_are_words_of_the_page_which_may_be_standard_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inputs_are_words_of_the_page_or_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.md").write_text("# A\n\n```bash\nping -c 1 node-a\n```\n", encoding="utf-8")
     done = run(tmp_path, "a.md", "-o", "-", "--inputs", "node-a, other")
     assert 'ping -c 1 "$NODE_A"' in done.out
@@ -215,10 +199,7 @@ def test_inputs_are_words_of_the_page_which_may_be_standard_input(
 
 
 def test_a_draft_that_would_lack_a_code_line_is_refused(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "compiler.importers.page.print_draft", lambda draft: Printed("---\n---\n", dict.fromkeys("123", 1))
-    )
-    done = run(page.parent, page.name)
-    assert done.code == 2
-    assert "restart.md:6: the draft would lack a code line" in done.err
+    printed = Printed("---\n---\n", dict.fromkeys("123", 1))
+    monkeypatch.setattr("compiler.importers.page.print_draft", lambda draft: printed)
+    assert "restart.md:6: the draft would lack a code line" in run(page.parent, page.name).exits(2).err
     assert not page.with_name("restart.runbook.md").exists()

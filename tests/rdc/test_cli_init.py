@@ -42,13 +42,11 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_a_new_project_is_current_at_once(kind: str, target: str, repository: Path) -> None:
     done = init(repository, "--kind", kind, "--to", target)
     assert (done.code, done.out) == (0, "")
-    checked = call("build", "--check", "--strict", cwd=repository)
-    assert (checked.code, checked.out) == (0, "")
+    assert call("build", "--check", "--strict", cwd=repository).exits(0).out == ""
     written = [line.removeprefix("wrote ") for line in done.err.splitlines() if line.startswith("wrote ")]
     assert set(written) == set(files(repository))
     (first,) = [path for path in written if path.endswith(KINDS[kind].document)]
-    alone = call("check", "--strict", "--quiet", first, cwd=repository)
-    assert (alone.code, alone.err) == (0, "")
+    assert call("check", "--strict", "--quiet", first, cwd=repository).exits(0).err == ""
     assert call("fmt", "--check", first, cwd=repository).code == 0
     assert (DEPENDABOT in written) == (target == "github")
 
@@ -56,11 +54,8 @@ def test_a_new_project_is_current_at_once(kind: str, target: str, repository: Pa
 def test_the_linters_of_workflows_find_nothing(repository: Path) -> None:
     init(repository, "--source", "https://example.org/rundown_compiler-0.1.0-py3-none-any.whl")
     assert findings(sorted((repository / ".github" / "workflows").iterdir())) == []
-    made = {
-        path: yaml.safe_load((repository / path).read_text(encoding="utf-8")) for path in (CHECK, HOOKS, DEPENDABOT)
-    }
-    assert made[CHECK]["permissions"] == {}
-    assert made[CHECK]["jobs"]["check"]["permissions"] == {"contents": "read"}
+    made = {path: yaml.safe_load((repository / path).read_text("utf-8")) for path in (CHECK, HOOKS, DEPENDABOT)}
+    assert (made[CHECK]["permissions"], made[CHECK]["jobs"]["check"]["permissions"]) == ({}, {"contents": "read"})
     assert made[HOOKS]["repos"][0]["hooks"][0]["id"] == "rdc-build"
     (update,) = made[DEPENDABOT]["updates"]
     assert (update["package-ecosystem"], update["directory"]) == ("github-actions", "/")
@@ -70,9 +65,7 @@ def test_the_linters_of_workflows_find_nothing(repository: Path) -> None:
 def test_documents_that_are_there_are_built_by_rules_that_are_there(repository: Path) -> None:
     for name in ("one", "two"):
         document(repository, f"docs/{name}.runbook.md", GOOD)
-    done = init(repository)
-    assert done.code == 0, done.err
-    assert "conflict-markers" not in done.err
+    assert "conflict-markers" not in init(repository).exits(0).err
     made = [".github/workflows/one.yml", ".github/workflows/two.yml"]
     assert {*made} <= set(files(repository))
     excluded = yaml.safe_load((repository / DEPENDABOT).read_text(encoding="utf-8"))["updates"][0]["exclude-paths"]
@@ -91,8 +84,7 @@ def test_files_that_are_there_stay_and_lack_what_is_said(repository: Path) -> No
     mine = {HOOKS: "repos: []\n", CHECK: "on: push\njobs: {}\n", ".github/dependabot.yaml": "version: 2\nupdates: []\n"}
     for path, text in mine.items():
         document(repository, path, text)
-    done = init(repository)
-    assert done.code == 0, done.err
+    done = init(repository).exits(0)
     assert {path: files(repository)[path].decode() for path in mine} == mine
     assert DEPENDABOT not in files(repository), "Dependabot reads one of the two names"
     for path in mine:
@@ -117,15 +109,11 @@ def test_the_second_time_changes_nothing(repository: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "text", "line"),
-    [
-        ("rdc.toml", "[github]\nruns-on = 'ubuntu-24.04'\n", "[[build]]"),
-        ("pyproject.toml", "[tool.rdc]\n", "[[tool.rdc.build]]"),
-    ],
+    [("rdc.toml", "[github]\nsecrets = []\n", "[[build]]"), ("pyproject.toml", "[tool.rdc]\n", "[[tool.rdc.build]]")],
 )
 def test_a_configuration_without_builds_gets_lines_to_add(path: str, text: str, line: str, repository: Path) -> None:
     document(repository, path, text)
-    done = init(repository)
-    assert done.code == 1
+    done = init(repository).exits(1)
     _, lines = done.err.split(f"add these lines to {path}:\n\n")
     assert lines.startswith(f"{line}\n")
     document(repository, path, text.replace("[tool.rdc]", "") + lines)
@@ -133,9 +121,7 @@ def test_a_configuration_without_builds_gets_lines_to_add(path: str, text: str, 
     assert call("build", "--check", "--strict", cwd=repository).code == 0
 
 
-def test_nothing_is_written_where_a_folder_cannot_be_made(
-    repository: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_nothing_is_written_without_its_folders(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     place = document(repository, ".github", "a file\n")
     done = init(repository)
     assert (done.code, set(files(repository))) == (1, {".github"})
@@ -143,11 +129,9 @@ def test_nothing_is_written_where_a_folder_cannot_be_made(
     outside = tmp_path_factory.mktemp("outside")
     place.unlink()
     place.symlink_to(outside)
-    done = init(repository)
-    assert (done.code, "leads out of the project through a link" in done.err) == (1, True)
+    assert "leads out of the project through a link" in init(repository).exits(1).err
     assert (list(outside.iterdir()), files(repository)) == ([], {})
-    within = init(repository, "sub")
-    assert (within.code, "sub is inside the project" in within.err) == (2, True)
+    assert "sub is inside the project" in init(repository, "sub").exits(2).err
     assert not (repository / "sub").exists()
 
 
@@ -166,8 +150,7 @@ def test_a_build_that_fails_says_why(repository: Path) -> None:
 def test_pages_become_the_first_documents(repository: Path) -> None:
     document(repository, "wiki/look.md", "# Look\n\n```bash\ndate\n```\n")
     document(repository, "wiki/tidy.md", "# Tidy\n\n```bash\nls <folder>\n```\n")
-    done = init(repository, "--from", "wiki/look.md", "--from", "wiki/tidy.md")
-    assert done.code == 0, done.err
+    done = init(repository, "--from", "wiki/look.md", "--from", "wiki/tidy.md").exits(0)
     drafts = [f"runbooks/{name}.runbook.md" for name in ("look", "tidy")]
     assert sorted(path for path in files(repository) if path.startswith("runbooks/")) == drafts
     assert f"next: rdc check --strict {drafts[0]}" in done.err

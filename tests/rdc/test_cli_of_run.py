@@ -104,15 +104,13 @@ def test_run_that_was_started_elsewhere_is_found(tmp_path: Path) -> None:
     program = tmp_path / "shop" / "night.py"
     begun = warm.run([sys.executable, program, "run"], cwd=program.parent / "night", env=environment())
     assert begun.returncode == 75
-    answered = spawn("run", str(file), "answer", "1", "yes", cwd=tmp_path)
-    assert answered.code == 0, answered.err
+    answered = spawn("run", str(file), "answer", "1", "yes", cwd=tmp_path).exits(0)
     assert answered.err.startswith("rdc: this run is in shop/night/.rdc/deploy\n")
     (tmp_path / "shop" / "night" / ".rdc").rename(tmp_path / "gone")
     lost = spawn("run", str(file), "answer", "1", "yes", cwd=tmp_path)
     places = [str(tmp_path.resolve()), str(tmp_path.resolve() / "shop" / "night")]
-    assert (lost.code, lost.err.splitlines()[-1]) == (
-        2, f"rdc: these folders have no run of it either: {', '.join(places)}"
-    )  # fmt: skip
+    last = f"rdc: these folders have no run of it either: {', '.join(places)}"
+    assert (lost.code, lost.err.splitlines()[-1]) == (2, last)
     assert "run with" not in lost.err
     assert "to start" not in lost.err
 
@@ -150,8 +148,7 @@ def test_tab_key_completes_the_words_of_a_run(project: Path) -> None:
 
 def test_program_with_only_commands_shows_who_has_the_run(tmp_path: Path) -> None:
     """Its small edition takes no answer while a terminal asks, so it shows no command that is refused."""
-    file = document(tmp_path)
-    assert spawn("compile", file, "--to", "python", "-o", "deploy.py", cwd=tmp_path).code == 0
+    assert spawn("compile", document(tmp_path), "--to", "python", "-o", "deploy.py", cwd=tmp_path).code == 0
     program = tmp_path / "deploy.py"
 
     def called(*words: str) -> tuple[int, str, str]:
@@ -179,8 +176,7 @@ def test_a_run_goes_on_from_another_folder_and_its_document_may_have_any_name(tm
     (inner / "deploy.md").write_text(FAILS)
     assert spawn("run", "deploy.md", cwd=inner).code == 1
     (inner / "fixed").touch()
-    retried = spawn("retry", "--note", "installed", cwd=tmp_path)
-    assert (retried.code, "running 1 Install again after FAIL" in retried.err) == (75, True), retried.err
+    assert "running 1 Install again after FAIL" in spawn("retry", "--note", "installed", cwd=tmp_path).exits(75).err
     assert spawn("answer", "deploy.md", "2", "ok", cwd=inner).code == 0
     assert spawn("resume", "deploy.md", cwd=inner).code == 0
 
@@ -197,14 +193,12 @@ def test_words_without_a_file_take_the_only_run_that_fits(project: Path) -> None
     assert spawn("resume", "deploy.runbook.md", cwd=project).code == 75
     assert spawn("answer", "deploy.runbook.md", "1", "no", "--resume", cwd=project).code == 1
     assert " STOP " in spawn("history", "deploy.runbook.md", cwd=project).out
-    refused = spawn("answer", "1", "yes", cwd=project)
-    assert (refused.code, refused.err.splitlines()[-1]) == (2, f"rdc: error: {NO_RUN}")
+    assert spawn("answer", "1", "yes", cwd=project).exits(2).err.splitlines()[-1] == f"rdc: error: {NO_RUN}"
 
 
 def test_a_run_refuses_settings_that_it_would_ignore_and_reports_values_that_people_gave(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text('---\nrdc: {stepz: {"1": {timeout: 3s}}}\n---\n' + FAILS)
-    refused = spawn("run", "a.runbook.md", cwd=tmp_path)
-    assert (refused.code, "did you mean `steps`?" in refused.err) == (2, True), refused.err
+    assert "did you mean `steps`?" in spawn("run", "a.runbook.md", cwd=tmp_path).exits(2).err
     (tmp_path / "a.runbook.md").write_text('---\nrdc: {steps: {"1": {asks: TICKET}}}\n---\n# A\n\n## 1. Which?\n')
     assert spawn("run", "a.runbook.md", cwd=tmp_path).code == 75
     assert spawn("answer", "1", "OPS-7", cwd=tmp_path).code == 0
@@ -216,8 +210,7 @@ def test_an_agent_answers_and_moves_no_run(project: Path) -> None:
     before = journal.read_bytes()
     file = "deploy.runbook.md"
     for words in (("answer", "y"), ("answer", file, "1", "y"), ("goto", "2"), ("run", file, "reset")):
-        refused = spawn(*words, cwd=project, AI_AGENT="1")
-        assert refused.code == 2
+        refused = spawn(*words, cwd=project, AI_AGENT="1").exits(2)
         assert refused.err.endswith("rdc: error: this is for a person; run it in your own terminal\n")
     assert journal.read_bytes() == before
     assert spawn("answer", "y", cwd=project).code == 0

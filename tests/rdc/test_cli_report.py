@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.engine.journal import encode
-from tests.support.cli import call, environment, spawn
+from tests.support.cli import call, document, environment, spawn
 from tests.support.collector import parsed
 
 pytestmark = pytest.mark.process
@@ -30,8 +30,7 @@ echo out; false
 
 
 def test_it_is_the_report_of_the_program(tmp_path: Path) -> None:
-    file = tmp_path / "deploy.runbook.md"
-    file.write_text(ASKING, encoding="utf-8")
+    file = document(tmp_path, "deploy.runbook.md", ASKING)
     assert call("report", cwd=tmp_path).err.startswith("rdc: there is no run here; `rdc status` lists the runs")
     assert spawn("run", file.name, "--logs", cwd=tmp_path).code == 75
     spawn("run", file.name, "answer", "2", "yes", "--by", "ann", cwd=tmp_path)
@@ -39,10 +38,8 @@ def test_it_is_the_report_of_the_program(tmp_path: Path) -> None:
     assert "## Failures\n\n**1 Build**: exit code 1\n\n```text\nout\n```\n" in own
     run = json.loads(spawn("run", file.name, "history", "--json", cwd=tmp_path).out)[0]["run"]
     (tmp_path / "a").mkdir()
-    here = [
-        call("report", *words, cwd=tmp_path).out for words in ((), (file.name,), ("--run", run), ("--run", "deploy"))
-    ]
-    assert here == [own] * 4
+    for words in ((), (file.name,), ("--run", run), ("--run", "deploy")):
+        assert call("report", *words, cwd=tmp_path).out == own
     assert call("report", f"../{file.name}", cwd=tmp_path / "a").out == own
     facts = json.loads(call("report", "--format", "json", cwd=tmp_path).out)
     assert (facts["state"], facts["run"], [one["by"] for one in facts["decisions"]]) == ("complete", run, ["ann"])
@@ -67,24 +64,17 @@ def test_a_program_of_any_edition_has_one_a_makefile_has_none_and_no_link_is_fol
     text = call("report", cwd=tmp_path).out
     assert f"| Decided by | {getpass.getuser()} |" in text
     assert "No log was written; `--logs` keeps one." in text
-
     shutil.rmtree(tmp_path / ".rdc")
     spawn("compile", "deploy.runbook.md", "--to", "make", "-O", "runtime=native", cwd=tmp_path)
-    (tmp_path / ".rdc" / "deploy.make").mkdir(parents=True)
-    (tmp_path / ".rdc" / "deploy.make" / "log").write_text("1 pass, COMPLETE\n")
-    refused = call("report", cwd=tmp_path)
-    assert (refused.code, "native Makefile, which keeps no journal" in refused.err) == (2, True)
-    run = tmp_path / "b" / ".rdc" / "x"
-    run.mkdir(parents=True)
-    (run / "history").symlink_to("/etc")
-    (run / "journal").write_text("x")
+    document(tmp_path, ".rdc/deploy.make/log", "1 pass, COMPLETE\n")
+    assert "native Makefile, which keeps no journal" in call("report", cwd=tmp_path).exits(2).err
+    document(tmp_path, "b/.rdc/x/journal", "x").with_name("history").symlink_to("/etc")
     assert call("report", cwd=tmp_path / "b").code == 2
 
 
 def otlp(folder: Path, *words: str) -> tuple[list[str], str]:
     """The names of the spans in the trace of a report, and the trace."""
-    done = call("report", "--format", "otlp", *words, cwd=folder)
-    assert done.code == 0, done.err
+    done = call("report", "--format", "otlp", *words, cwd=folder).exits(0)
     request = parsed(done.out.encode())
     return [span.name for part in request.resource_spans for each in part.scope_spans for span in each.spans], done.out
 
@@ -96,8 +86,7 @@ def times_of(span: dict[str, str]) -> tuple[str, float]:
 
 
 def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "deploy.runbook.md"
-    file.write_text(ASKING, encoding="utf-8")
+    file = document(tmp_path, "deploy.runbook.md", ASKING)
     assert spawn("run", file.name, cwd=tmp_path).code == 75
     assert otlp(tmp_path)[0] == ["1 Build"], "the run has not ended"
     spawn("run", file.name, "answer", "2", "yes", cwd=tmp_path)
@@ -114,11 +103,8 @@ def test_it_prints_the_trace_of_any_run(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
     assert otlp(tmp_path, "--run", run)[1] == text.replace('{"stringValue":"rdc"}', '{"stringValue":"deployments"}')
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "x")
-    refused = call("report", "--format", "otlp", "--run", run, cwd=tmp_path)
-    assert (refused.code, refused.err.startswith("rdc: the variable OTEL_RESOURCE_ATTRIBUTES must be like")) == (
-        2,
-        True,
-    )
+    refused = call("report", "--format", "otlp", "--run", run, cwd=tmp_path).exits(2)
+    assert refused.err.startswith("rdc: the variable OTEL_RESOURCE_ATTRIBUTES must be like")
 
 
 @pytest.mark.parametrize("key", ["run", "name", "time", "steps", "node", "outcome", "how", "attempt", "seconds"])

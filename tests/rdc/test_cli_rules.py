@@ -62,8 +62,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_rules_are_listed_with_their_verdicts_and_guarded_steps(folder: Path) -> None:
-    result = call("check", "--rules", "deploy.runbook.md", "plain.runbook.md", cwd=folder)
-    assert result.code == 1
+    result = call("check", "--rules", "deploy.runbook.md", "plain.runbook.md", cwd=folder).exits(1)
     assert result.out.splitlines() == [
         "deploy.runbook.md  approved  holds   guards 2",
         "deploy.runbook.md  few       holds   guards 2",
@@ -77,8 +76,7 @@ def test_rules_are_listed_with_their_verdicts_and_guarded_steps(folder: Path) ->
 
 
 def test_rules_as_json(folder: Path) -> None:
-    result = call("check", "--rules", "--format", "json", "broken.runbook.md", cwd=folder)
-    assert result.code == 1
+    result = call("check", "--rules", "--format", "json", "broken.runbook.md", cwd=folder).exits(1)
     found = json.loads(result.out)["rules"]
     Draft202012Validator({"type": "array", "items": RULE}).validate(found)
     facts = [(one["name"], one["verdict"], *one["guards"]) for one in found]
@@ -104,8 +102,7 @@ def test_a_picture_has_the_marks_of_a_rule(folder: Path) -> None:
     ],
 )
 def test_a_picture_of_an_unknown_rule_is_a_usage_error(folder: Path, words: str, problem: str) -> None:
-    result = call("graph", *words.split(), cwd=folder)
-    assert (result.code, problem in result.err) == (2, True), result.err
+    assert problem in call("graph", *words.split(), cwd=folder).exits(2).err
 
 
 def test_a_trace_shows_where_a_rule_breaks(folder: Path) -> None:
@@ -192,11 +189,7 @@ def test_a_part_of_a_rule_that_matches_in_no_document_is_an_error(project: Proje
 def test_the_parts_are_reported_beside_other_errors_in_rules(project: Project) -> None:
     project.write("rdc.toml", BUILD + LESS)
     text = project.text("docs/deploy.runbook.md")
-    for other, code in (
-        ("no Install after 1 YES", "RD420"),
-        ("Unknown PASS before 2", "RD423"),
-        ("whatever", "RD422"),
-    ):
+    for other, code in (("no Install after 1 YES", "RD420"), ("Unknown PASS before 2", "RD423"), ("whatever", "RD422")):
         project.write("docs/deploy.runbook.md", text.replace("rules:\n", f"rules:\n    wrong: {other}\n", 1))
         for words in (("check",), ("build",)):
             result = call(*words, cwd=project.root)
@@ -225,8 +218,7 @@ def test_a_rule_of_the_project_guards_its_documents_where_others_include_them(pr
     project.write("rdc.toml", BUILD + SHARED + 'for = "docs/deploy*"\n')
     own = "---\nrdc: {rules: {asked: always 1}}\n---\n"
     project.write("docs/main.runbook.md", f"{own}## 1. Go\n\n- deploy.runbook.md\n")
-    listed = call("check", "--rules", "docs/main.runbook.md", cwd=project.root)
-    assert listed.code == 0, listed.err
+    listed = call("check", "--rules", "docs/main.runbook.md", cwd=project.root).exits(0)
     name = "1/deploy.runbook.md"
     assert f"{name}/asked" in listed.out, "its own rule has the same name, but isn't the same"
     words = ("run", "docs/main.runbook.md")
@@ -265,9 +257,8 @@ def test_a_weaker_rule_needs_an_approval(project: Project) -> None:
 
 def test_a_document_that_is_gone_or_broken_needs_no_approval(project: Project) -> None:
     assert project.build().code == 0
-    project.write(
-        "docs/deploy.runbook.md", project.text("docs/deploy.runbook.md").replace("- NO: STOP", "- NO: GOTO 2")
-    )
+    text = project.text("docs/deploy.runbook.md")
+    project.write("docs/deploy.runbook.md", text.replace("- NO: STOP", "- NO: GOTO 2"))
     result = project.build()
     assert (result.code, "RD420" in result.err, "gone: rule" in result.err) == (1, True, False)
     (project.root / "docs/deploy.runbook.md").unlink()
@@ -278,7 +269,5 @@ def test_a_document_that_is_gone_or_broken_needs_no_approval(project: Project) -
 def test_a_broken_rule_is_an_error_in_each_command(project: Project, words: str) -> None:
     project.write("docs/deploy.runbook.md", BROKEN)
     files = [] if words == "build" else ["docs/deploy.runbook.md"]
-    result = call(*words.split(), *files, cwd=project.root)
-    assert "error[RD420]" in result.err
-    assert result.code == (2 if words == "run" else 1)
+    assert "error[RD420]" in call(*words.split(), *files, cwd=project.root).exits(2 if words == "run" else 1).err
     assert not (project.root / "docs/deploy.py").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from rdc.calls.mock import read_mocks
 from runtime_shim.engine.program import UsageError
 from runtime_shim.tasks.exchange import Answered
-from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document, spawn
+from tests.support.cli import GOOD, UNKNOWN_TARGET, call, document, executed, spawn
 
 pytestmark = pytest.mark.process
 
@@ -28,11 +27,9 @@ def test_a_document_runs_and_starts_with_its_warnings(tmp_path: Path) -> None:
         assert (result.code, "building" in result.out) == (code, True)
         assert result.err.splitlines()[-1].startswith(last)
     document(tmp_path, "a.runbook.md", UNKNOWN_TARGET)
-    result = spawn("run", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, "error[RD201]" in result.err) == (2, True)
+    assert "error[RD201]" in spawn("run", "a.runbook.md", cwd=tmp_path).exits(2).err
     document(tmp_path, "a.runbook.md", "## 1. Build\n\n```bash\ntrue\n\n## 2. Install it?\n\n```bash\ntrue\n```\n")
-    started = spawn("run", "a.runbook.md", cwd=tmp_path)
-    assert started.err.startswith("a.runbook.md:3:1: warning[RD049]")
+    assert spawn("run", "a.runbook.md", cwd=tmp_path).err.startswith("a.runbook.md:3:1: warning[RD049]")
     assert "[RD049]" not in spawn("run", "a.runbook.md", "status", cwd=tmp_path).err
 
 
@@ -40,17 +37,14 @@ def test_arguments_go_to_the_program(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", GOOD)
     assert "Build" in spawn("run", "a.runbook.md", "steps", cwd=tmp_path).out
     assert spawn("run", "a.runbook.md", "--dry-run", cwd=tmp_path).code == 0
-    program = spawn("run", "a.runbook.md", "--help", cwd=tmp_path)
-    assert program.code == 0
-    assert program.out.startswith("usage: rdc run a.runbook.md")
+    assert spawn("run", "a.runbook.md", "--help", cwd=tmp_path).exits(0).out.startswith("usage: rdc run a.runbook.md")
     assert spawn("run", "--help", cwd=tmp_path).out.startswith("Usage: rdc run ")
     assert spawn("run", "a.runbook.md", "--format", "x", cwd=tmp_path).code == 2
 
 
 def test_a_program_that_waits_says_how_to_go_on_and_does_as_it_is_answered(tmp_path: Path) -> None:
     name = document(tmp_path, "my review.runbook.md", REVIEW).name
-    result = spawn("run", "--transitions", "after-body", name, cwd=tmp_path)
-    assert result.code == 75
+    result = spawn("run", "--transitions", "after-body", name, cwd=tmp_path).exits(75)
     assert f"rdc run --transitions after-body '{name}' " in result.err
     (tmp_path / "answers").write_text("pass\n")
     assert spawn("run", name, "--as", "b", "--answers", "answers", cwd=tmp_path).code == 0
@@ -73,14 +67,9 @@ echo YES
 
 
 @pytest.mark.parametrize("model", [[], ["--agent-model", "fast"]])
-def test_a_prompt_that_begins_like_an_option_is_a_prompt(
-    model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tool = tmp_path / "tools" / "cursor-agent"
-    tool.parent.mkdir()
-    tool.write_text(TAKING_OPTIONS)
-    tool.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+def test_a_prompt_may_begin_like_an_option(model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document(tmp_path, "tools/cursor-agent", TAKING_OPTIONS).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/tools:{os.environ['PATH']}")
     (tmp_path / "a.playbook.md").write_text("# A\n\n## STEP 1: Ready\n\n--force the {{x}} upon $(them) -- now\n")
     done = spawn("run", "a.playbook.md", "--agent", "cursor", *model, cwd=tmp_path)
     assert done.code == 0, done.err
@@ -102,7 +91,6 @@ touch ran
 """
 WORKFLOW = "name: w\nsteps:\n  - {name: plan, agent: planner, prompt: Plan it., end: true}\n"
 
-
 MISTYPED = [
     (("anwser", "1", "yes"), "unknown subcommand anwser; did you mean answer? (see: "),
     (("run", "--dryrun"), "unknown argument --dryrun; did you mean --dry-run? (see: "),
@@ -120,17 +108,8 @@ def test_a_mistyped_word(tmp_path: Path) -> None:
     (tmp_path / "ship.runbook.md").write_text(RUNBOOK, encoding="utf-8")
     assert call("compile", "ship.runbook.md", "--to", "python", "-o", "ship.py", cwd=tmp_path).code == 0
     for words, hint in MISTYPED:
-        program = subprocess.run(
-            [sys.executable, "ship.py", *words],
-            check=False,
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-        ran = spawn("run", "ship.runbook.md", *words, cwd=tmp_path)
-        assert (program.returncode, ran.code) == (2, 2)
-        assert (hint in program.stderr, hint in ran.err) == (True, True), (program.stderr, ran.err)
+        assert hint in executed([sys.executable, "ship.py", *words], cwd=tmp_path).exits(2).err
+        assert hint in spawn("run", "ship.runbook.md", *words, cwd=tmp_path).exits(2).err
     assert not (tmp_path / ".rdc/ship/journal").exists()
     assert spawn("run", "ship.runbook.md", "--input", "TARGET=a", cwd=tmp_path).code == 75
     for word in ("goto", "step"):
@@ -186,14 +165,12 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_mocks_answer_entries_and_no_question_and_hints_keep_the_option(place: Path) -> None:
-    begun = spawn("run", "ask.playbook.md", "--mock", "m.yaml", "--agent-retries", "1", cwd=place)
-    assert begun.code == 75, begun.err
+    begun = spawn("run", "ask.playbook.md", "--mock", "m.yaml", "--agent-retries", "1", cwd=place).exits(75)
     assert "to continue: rdc run ask.playbook.md resume --agent-retries 1 --mock m.yaml\n" in begun.err
     answered = spawn("run", "ask.playbook.md", "answer", "2", "yes", cwd=place)
     hint = "rdc run ask.playbook.md resume   (with --agent-retries, as before)   (with --mock, as before)\n"
     assert hint in answered.err
-    done = spawn("run", "ask.playbook.md", "resume", "--mock", "m.yaml", cwd=place)
-    assert (done.code, "    sent\n" in done.err) == (0, True), done.err
+    assert "    sent\n" in spawn("run", "ask.playbook.md", "resume", "--mock", "m.yaml", cwd=place).exits(0).err
     assert {path.name for path in place.iterdir()} == {".rdc", "ask.playbook.md", "m.yaml", "rdc.toml"}
     (place / "reviews.workflow.yaml").write_text(PARALLEL, encoding="utf-8")
     (place / "m.yaml").write_text("agents:\n  review_0: [one]\n  review_1: [{fail: no}, two]\n", encoding="utf-8")
@@ -211,8 +188,7 @@ def test_nothing_starts_with_a_file_that_is_no_file_of_mocks(place: Path) -> Non
         ("ask.playbook.md", "x: 1", "may only have the keys"),
     ):
         (place / "m.yaml").write_text(mocks, encoding="utf-8")
-        refused = spawn("run", name, "--mock", "m.yaml", cwd=place)
-        assert (refused.code, message in refused.err) == (2, True), refused.err
+        assert message in spawn("run", name, "--mock", "m.yaml", cwd=place).exits(2).err
     assert not (place / ".rdc/ask/journal").exists()
 
 

@@ -91,9 +91,7 @@ def test_whatever_its_value_is_and_whatever_is_beside_it(tmp_path: Path) -> None
         ("options: {hitl: }", True),
     ],
 )
-def test_other_unknown_keys_stay_warnings_unless_there_is_one_below(
-    line: str, is_refused: bool, tmp_path: Path
-) -> None:
+def test_other_unknown_keys_are_warnings_unless_there_is_one_below(line: str, is_refused: bool, tmp_path: Path) -> None:
     """Below `env`, `with` and others, authors choose the names."""
     code, output = checked(tmp_path, "a.workflow.yaml", WORKFLOW.format(workflow=line, step="", entry=""))
     assert ("RD873" in output) is is_refused, output

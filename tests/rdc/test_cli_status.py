@@ -101,8 +101,7 @@ def test_status_with_a_file_and_of_a_run_whose_document_is_gone_or_changed(tmp_p
 
 @pytest.mark.parametrize(("output", "called"), [("Makefile", "make"), ("ops.mk", "make -f ops.mk")])
 def test_status_lists_runs_of_makefiles(tmp_path: Path, output: str, called: str) -> None:
-    file = document(tmp_path)
-    assert call("compile", file, "--to", "make", "-o", output, cwd=tmp_path).code == 0
+    assert call("compile", document(tmp_path), "--to", "make", "-o", output, cwd=tmp_path).code == 0
     words = called.split()[1:]
     make(tmp_path, *words)
     expected = f"deploy.make  WAITING at 2: Check the site: Is it up?\n  {called} resume\n"
@@ -213,8 +212,7 @@ def test_a_folder_with_the_name_of_an_option_or_another_program_is_named_by_its_
         assert spawn("run", file, "--as", label, cwd=tmp_path).code == 75
     (tmp_path / ".rdc/deploy@z").rename(tmp_path / ".rdc/deploy@-h")
     shown = call("status", cwd=tmp_path)
-    assert shown.code == 0
-    assert shown.out.splitlines()[0] == "deploy@-h  WAITING at 2: Check the site: Is it up?"
+    assert (shown.code, shown.out.splitlines()[0]) == (0, "deploy@-h  WAITING at 2: Check the site: Is it up?")
     assert f"rdc run {file} answer 2 yes --state-dir .rdc/deploy@-h" in shown.out
     assert spawn("run", file, "answer", "2", "no", "--as", "x", cwd=tmp_path).code == 0
     (tmp_path / ".rdc/deploy@y").rename(tmp_path / ".rdc/other@x")

@@ -92,16 +92,14 @@ def test_scenarios_by_the_semantics(folder: Path) -> None:
         "PASSED   deploy.runbook.md  lost     semantics  STOP Lost",
         "2 passed",
     ]
-    result = tried(folder, scenarios(**REAL))
-    assert result.code == 0
+    result = tried(folder, scenarios(**REAL)).exits(0)
     assert result.out.splitlines()[1:] == ["         it runs commands; use --on to test it", "1 skipped"]
     assert tried(folder, scenarios(**REAL), "--strict").code == 1, "nothing was tested"
 
 
 def test_a_wrong_result_is_shown_with_the_path_and_jumps_as_they_were_written(folder: Path) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd pass", "COMPLETE")}
-    result = tried(folder, scenarios(**WRONG, **jumped))
-    assert result.code == 1
+    result = tried(folder, scenarios(**WRONG, **jumped)).exits(1)
     assert result.out.splitlines() == [
         "FAILED   deploy.runbook.md  wrong   semantics  STOP Back to the old one",
         "         it should end with COMPLETE",
@@ -141,8 +139,7 @@ def test_a_scenario_that_comes_to_no_end_fails(folder: Path) -> None:
 def test_the_operator_may_jump(folder: Path, target: str) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
     real = {"real": (f"{RUN}, rd goto Back", "STOP")}
-    result = tried(folder, scenarios(**jumped, **real), "--on", target)
-    assert result.code == 0
+    result = tried(folder, scenarios(**jumped, **real), "--on", target).exits(0)
     plain = json.loads(tried(folder, scenarios(**jumped), "--format", "json").out)["results"][0]["path"]
     assert plain["jumps"] == [{"after": 1, "step": "Back"}, {"after": 2, "step": "Back"}]
     assert plain["outcomes"] is None
@@ -189,7 +186,6 @@ STEPS = """\
 ## 2. After
 """
 
-
 OTHERS = {**GOOD_ONE, **LOST, **REAL}
 
 
@@ -204,12 +200,9 @@ OTHERS = {**GOOD_ONE, **LOST, **REAL}
 )
 def test_on_each_target(folder: Path, target: str, others: dict[str, tuple[str, str]]) -> None:
     text = scenarios(**WRONG, **others)
-    result = tried(folder, text, "--on", target, "--format", "json")
-    assert result.code == 1
-    ended = {
-        (row["scenario"], row["on"]): (row["status"], row["ended"], len(row["path"]["visits"]))
-        for row in json.loads(result.out)["results"]
-    }
+    result = tried(folder, text, "--on", target, "--format", "json").exits(1)
+    rows = json.loads(result.out)["results"]
+    ended = {(one["scenario"], one["on"]): (one["status"], one["ended"], len(one["path"]["visits"])) for one in rows}
     whole = {
         "healthy": ("passed", "COMPLETE Live, 100% $HOME", 2),
         "lost": ("passed", "STOP Lost", 4),
@@ -278,9 +271,7 @@ def test_a_target_that_walks_otherwise_fails(folder: Path, monkeypatch: pytest.M
             return run
 
         monkeypatch.setattr(f"{TARGETS['python']}.run", pretended)
-        result = tried(folder, scenarios(**LOST), "--on", "python")
-        assert result.code == 1
-        assert problem in result.out
+        assert problem in tried(folder, scenarios(**LOST), "--on", "python").exits(1).out
 
 
 def one(step: str, passed: bool = True) -> Step:
@@ -306,16 +297,14 @@ def test_a_worker_that_does_not_start_says_why(
     packages = tmp_path_factory.mktemp("packages")
     document(packages, "dbos.py", "raise ImportError\n")
     monkeypatch.setenv("PYTHONPATH", str(packages))
-    result = tried(folder, scenarios(**GOOD_ONE), "--on", "dbos")
-    assert result.code == 1
+    result = tried(folder, scenarios(**GOOD_ONE), "--on", "dbos").exits(1)
     assert "the worker does not start: rdc: error: this program needs dbos 3.4" in result.out
 
 
 @pytest.mark.parametrize("target", MOSTLY)
 def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
     text = scenarios(**REAL).replace("touch BUILT && cat data", "sleep 30")
-    result = tried(folder, text, "--on", target, "--timeout", "0.5")
-    assert result.code == 1
+    result = tried(folder, text, "--on", target, "--timeout", "0.5").exits(1)
     assert "it took longer than 0.5 seconds; use a longer --timeout" in result.out
 
 
@@ -411,8 +400,7 @@ EXAMPLES = [*(ROOT / "examples").glob("*.runbook.md"), *(ROOT / "examples" / "pl
 @pytest.mark.share(12)
 def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path, targets: list[str]) -> None:
     on = [word for target in targets for word in ("--on", target)]
-    result = call("test", "--quiet", str(path.relative_to(ROOT)), *on, cwd=ROOT)
-    assert result.code == 0, result.out
+    result = call("test", "--quiet", str(path.relative_to(ROOT)), *on, cwd=ROOT).exits(0)
     assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
 
 

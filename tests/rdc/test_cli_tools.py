@@ -10,6 +10,7 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,9 +57,8 @@ def called(words: tuple[str, ...], given: object, **environment: str) -> tuple[i
     """Call rdc as a run would; exit code, standard output and standard error."""
     data = given if isinstance(given, str) else json.dumps(given)
     found = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
-    done = subprocess.run(
-        [*RDC, *words], input=data.encode(), env={**found, **environment}, capture_output=True, check=False
-    )
+    env = {**found, **environment}
+    done = subprocess.run([*RDC, *words], input=data.encode(), env=env, capture_output=True, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -83,12 +83,7 @@ def server() -> tuple[str, ...]:
     ],
 )
 def test_a_tool_of_a_real_server_is_called(
-    server: tuple[str, ...],
-    request_: object,
-    code: int,
-    output: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
+    server: tuple[str, ...], request_: object, code: int, output: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any
 ) -> None:
     given = request_ if isinstance(request_, str) else json.dumps(request_)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
@@ -153,9 +148,7 @@ def test_answers_are_counted_for_each_run(tmp_path: Path, monkeypatch: pytest.Mo
     assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_STEP="build") == (3, "", "")
 
 
-def test_an_answer_that_is_asked_for_by_name_and_number_is_not_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_asked_for_by_its_number_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("m.yaml").write_text("agents: {1: [one, two]}\ntools: {web/get: a, site/get: b, dig: c}\n")
     words = ("mock", "m.yaml", "--call")

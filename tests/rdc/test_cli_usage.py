@@ -16,10 +16,13 @@ from compiler.ir.program import Program
 from compiler.passes import PASSES
 from rdc import __version__
 from rdc.commands import COMMANDS
-from tests.support.cli import GOOD, call, document, environment, spawn
+from tests.support.cli import GOOD, Result, call, document, environment, executed, spawn
 
 pytestmark = pytest.mark.process
 
+ONE, BOTH = "-o - accepts only one document", "-o - and --format json both write"
+UNKNOWN = "unknown diagnostic code"
+FORMATS = ("rundown", "playbook", "agent-workflow", "json", "stepspec")
 HEAVY = {
     *("compiler.ir", "pydantic", "networkx", "compiler.reading.grammar", "lark", "pyromark", "yaml"),
     *("importlib.metadata", "difflib"),
@@ -40,29 +43,17 @@ HEAVY = {
         ("compile a --to pyton", "unknown target 'pyton'; did you mean python?", "targets"),
         ("compile a --to python -O x", "-O needs KEY=VALUE, not 'x'", "compile --help"),
         ("compile a b --to python -O x=y", "target python: there is no option `x`", "targets python"),
-        (
-            "compile a b --to python -o -",
-            "-o - accepts only one document, but you gave 2; choose a folder with -o",
-            "compile --help",
-        ),
+        ("compile a b --to python -o -", f"{ONE}, but you gave 2; choose a folder with -o", "compile --help"),
         ("compile a --to python -o - --check", "--check compares files; remove -o -", "compile --help"),
         (
             "compile a --to python -o - --format json",
-            "-o - and --format json both write to standard output; remove one of them",
+            f"{BOTH} to standard output; remove one of them",
             "compile --help",
         ),
-        ("explain RD999", "unknown diagnostic code 'RD999'; did you mean RD869 or RD859 or RD819?", "explain --list"),
-        (
-            "explain no-stps",
-            "unknown diagnostic code 'no-stps'; did you mean no-steps or unknown-step?",
-            "explain --list",
-        ),
+        ("explain RD999", f"{UNKNOWN} 'RD999'; did you mean RD869 or RD859 or RD819?", "explain --list"),
+        ("explain no-stps", f"{UNKNOWN} 'no-stps'; did you mean no-steps or unknown-step?", "explain --list"),
         ("explain", "missing argument 'CODE'; to list all codes, run 'rdc explain --list'", "explain --help"),
-        (
-            "check a --from yaml",
-            "unknown format 'yaml'; use rundown, playbook, agent-workflow, json, stepspec",
-            "check --help",
-        ),
+        ("check a --from yaml", f"unknown format 'yaml'; use {', '.join(FORMATS)}", "check --help"),
     ],
 )
 def test_wrong_use_is_one_line(words: str, problem: str, see: str, tmp_path: Path) -> None:
@@ -72,8 +63,7 @@ def test_wrong_use_is_one_line(words: str, problem: str, see: str, tmp_path: Pat
 
 def test_every_choice_that_is_refused_is_one_line(tmp_path: Path) -> None:
     for arguments in (["check", "x", "--format", "xml"], ["check", "x", "--transitions", "up"], ["completion", "tcsh"]):
-        result = call(*arguments, cwd=tmp_path)
-        assert result.code == 2
+        result = call(*arguments, cwd=tmp_path).exits(2)
         assert result.err.startswith("rdc: ")
         assert result.err.count("\n") == 1
 
@@ -81,8 +71,7 @@ def test_every_choice_that_is_refused_is_one_line(tmp_path: Path) -> None:
 def test_rdc_alone_shows_help_with_every_command(tmp_path: Path) -> None:
     assert call("--version", cwd=tmp_path).out == f"rdc {__version__}\n"
     result = call(cwd=tmp_path)
-    assert (result.code, result.err) == (0, "")
-    assert result.out == call("--help", cwd=tmp_path).out
+    assert (result.code, result.err, result.out) == (0, "", call("--help", cwd=tmp_path).out)
     for name in COMMANDS:
         assert f"\n  {name} " in result.out
         of_command = call(name, "--help", cwd=tmp_path)
@@ -99,12 +88,10 @@ def test_a_defect_is_one_line_and_an_interrupt_is_quiet(tmp_path: Path, monkeypa
 
     monkeypatch.setattr("rdc.commands.check.compile_opened", broken)
     monkeypatch.delenv("RDC_DEBUG", raising=False)
-    result = call("check", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 70
+    result = call("check", "a.runbook.md", cwd=tmp_path).exits(70)
     assert result.err == "rdc: internal error: ValueError: no␊way (for a traceback, set RDC_DEBUG=1)\n"
     monkeypatch.setenv("RDC_DEBUG", "1")
-    result = call("check", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, result.err.partition(" ")[0]) == (70, "Traceback")
+    assert call("check", "a.runbook.md", cwd=tmp_path).exits(70).err.partition(" ")[0] == "Traceback"
     raised = KeyboardInterrupt()
     result = call("check", "a.runbook.md", cwd=tmp_path)
     assert (result.code, result.out, result.err) == (130, "", "")
@@ -113,29 +100,25 @@ def test_a_defect_is_one_line_and_an_interrupt_is_quiet(tmp_path: Path, monkeypa
 def test_a_closed_pipe_is_quiet_and_so_is_a_closed_standard_output(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "rdc", "explain", "--list"]
+    command, env = [sys.executable, "-m", "rdc", "explain", "--list"], environment()
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment(), stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False
+        command, cwd=tmp_path, env=env, stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
     script = ["sh", "-c", f'"{sys.executable}" -m rdc --version >&-']
-    done = subprocess.run(script, cwd=tmp_path, env=environment(), capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert executed(script, cwd=tmp_path, env=environment()) == Result(0, "", "")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", ["--version", "check --help", "targets"])
 @pytest.mark.share(2)
 def test_a_full_disk_behind_standard_output_is_one_line(tmp_path: Path, words: str, unbuffered: str) -> None:
-    command = [sys.executable, "-m", "rdc", *words.split()]
-    given = environment(PYTHONUNBUFFERED=unbuffered)
+    rdc = [sys.executable, "-m", "rdc", *words.split()]
+    env = environment(PYTHONUNBUFFERED=unbuffered)
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            command, cwd=tmp_path, env=given, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
-        )
-    assert done.returncode == 1
-    assert done.stderr == b"rdc: cannot write to standard output: No space left on device\n"
+        done = subprocess.run(rdc, cwd=tmp_path, env=env, stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, b"rdc: cannot write to standard output: No space left on device\n")
 
 
 def test_no_locale_is_too_small_for_a_text(tmp_path: Path) -> None:
@@ -162,16 +145,21 @@ print(sorted({HEAVY - {"compiler.ir", "pyromark"}!r} & set(sys.modules)))
 import rdc.lsp.server
 print(sorted({{"pydantic", "compiler.frontends.stepspec.frontend"}} & set(sys.modules)))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == [f"rdc {__version__}", "[]", "[]", "[]"]
+    done = executed([sys.executable, "-c", program], cwd=tmp_path, env=environment())
+    assert done.out.splitlines() == [f"rdc {__version__}", "[]", "[]", "[]"]
 
 
-WORDS = [
-    *("check", "check --fix", "compile --to python", "compile --to json -o -"),
-    *("graph", "diff", "run", "test", "trace"),
-]
+WORDS = (
+    "check",
+    "check --fix",
+    "compile --to python",
+    "compile --to json -o -",
+    "graph",
+    "diff",
+    "run",
+    "test",
+    "trace",
+)
 
 
 @pytest.fixture
@@ -214,9 +202,7 @@ def test_every_command_refuses_a_broken_graph(words: str, tmp_path: Path) -> Non
 def test_a_build_writes_nothing_in_one_process_or_several(jobs: str, tmp_path: Path) -> None:
     for name in "abcdef":
         document(tmp_path, f"{name}.runbook.md", GOOD)
-    (tmp_path / "rdc.toml").write_text(
-        '[[build]]\nsource = "*.runbook.md"\nto = "make"\nout = "made/{name}.mk"\n', encoding="utf-8"
-    )
+    document(tmp_path, "rdc.toml", '[[build]]\nsource = "*.runbook.md"\nto = "make"\nout = "made/{name}.mk"\n')
     before = files(tmp_path)
     result = call("build", "--jobs", jobs, cwd=tmp_path)
     assert (result.code, result.out) == (70, ""), result

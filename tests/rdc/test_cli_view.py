@@ -68,8 +68,7 @@ printf %s "$path" > path
 
 def test_it_opens_the_page_by_a_private_file(folder: Path) -> None:
     """Everyone can read the words of the browser's process."""
-    browser = folder / "browser"
-    browser.write_text(BROWSER)
+    browser = document(folder, "browser", BROWSER)
     browser.chmod(0o755)
     with process_of(folder, NAME, "--open", BROWSER=f"{browser} %s", TMPDIR=str(folder)) as (process, client):
         path = Path(until(lambda: (folder / "path").read_text() if (folder / "path").exists() else "", SOON))
@@ -124,5 +123,4 @@ def test_without_a_file_it_takes_the_only_document_with_runs_and_a_run_by_its_na
         assert client.ask("/api/runs").json["chosen"] == "deploy@b"
     document(folder, "other.runbook.md", GOOD)
     spawn("run", "other.runbook.md", cwd=folder)
-    refused = call("view", cwd=folder)
-    assert f"several documents have runs here; name one: {NAME}, other.runbook.md" in refused.err
+    assert f"several documents have runs here; name one: {NAME}, other.runbook.md" in call("view", cwd=folder).err

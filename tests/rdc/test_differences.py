@@ -18,6 +18,7 @@ from compiler.ir.texts import text
 from rdc.diff.difference import Difference, difference
 from rdc.diff.steps import MOST_ALIKE
 from tests.differential.generate.rundown import Drawn, cases
+from tests.support.cli import document as write
 from tests.support.pictures import both, drawn, of_case, pairs
 from tests.support.sample_programs import node, program, to
 
@@ -93,9 +94,8 @@ def steps(*titles: str) -> str:
 
 
 def test_steps_that_are_alike_are_matched_in_order(tmp_path: Path) -> None:
-    found = compare(
-        tmp_path, steps("Build", "Test", "Approve", "Test", "Deploy", "Test"), steps("Build", "Test", "Deploy", "Test")
-    )
+    old = steps("Build", "Test", "Deploy", "Test")
+    found = compare(tmp_path, steps("Build", "Test", "Approve", "Test", "Deploy", "Test"), old)
     assert [node.id for node in found.added] == ["3", "4"]
     assert {old: new for old, new in found.matched.items() if old.isdigit()} == {"1": "1", "2": "2", "3": "5", "4": "6"}
 
@@ -107,11 +107,9 @@ LINT = "".join(f"### 1.{number} Look\n\n```sh\nlook {number}\n```\n\n" for numbe
 def test_runbooks_in_a_step_that_has_another_number_are_the_same(tmp_path: Path) -> None:
     """The labels in them name their own steps, which are called as some of the outer runbook."""
     (tmp_path / "rdc.toml").touch()
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib" / "lint.runbook.md").write_text(f"## 1. All\n\n{LINT}", encoding="utf-8")
-    outer = (
-        "## {0}. Both\n\n### {0}.1 One\n\n```sh\none\n```\n\n- FAIL: CONTINUE\n\n### {0}.2 Two\n\n```sh\ntwo\n```\n\n"
-    )
+    write(tmp_path, "lib/lint.runbook.md", f"## 1. All\n\n{LINT}")
+    both = "## {0}. Both\n\n### {0}.1 One\n\n```sh\none\n```\n\n"
+    outer = f"{both}- FAIL: CONTINUE\n\n### {{0}}.2 Two\n\n```sh\ntwo\n```\n\n"
     old = outer.format(1) + f"## 2. Nested{NESTED}"
     new = "## 1. First\n\n```sh\nfirst\n```\n\n" + outer.format(2) + f"## 3. Nested{NESTED}"
     found = compare(tmp_path, new, old)
@@ -126,8 +124,7 @@ def test_of_inclusions_that_are_alike_the_first_ones_stay(tmp_path: Path) -> Non
     found = compare(tmp_path, once, twice)
     assert [node.id for node in found.removed] == ["1/lint.runbook.md~2/1"]
     assert [change.node.id for change in found.redirected] == ["1/lint.runbook.md/COMPLETE"]
-    found = compare(tmp_path, twice, once)
-    assert [node.id for node in found.added] == ["1/lint.runbook.md~2/1"]
+    assert [node.id for node in compare(tmp_path, twice, once).added] == ["1/lint.runbook.md~2/1"]
 
 
 def row(contents: Sequence[str]) -> Picture:
@@ -167,12 +164,8 @@ def test_changed_steps_stand_in_the_order_of_the_document(tmp_path: Path) -> Non
     new = new.replace("### 2.1 All", "Slowly.\n\n### 2.1 All").replace("Both halves.", "")
     found = compare(tmp_path, new, GROUPED)
     assert (found.added, found.removed, found.redirected) == ((), (), ())
-    assert groups(found) == [
-        ("1", "1", ("prompt",)),
-        ("1.1", "1.1", ("title",)),
-        ("2", "2", ("title", "prompt")),
-        ("2.1", "2.1", ("title",)),
-    ]
+    changed = [("1", ("prompt",)), ("1.1", ("title",)), ("2", ("title", "prompt")), ("2.1", ("title",))]
+    assert groups(found) == [(name, name, parts) for name, parts in changed]
 
 
 def test_a_step_that_is_only_renumbered_has_not_changed(tmp_path: Path) -> None:
@@ -199,9 +192,8 @@ def test_what_a_nested_runbook_is_called_and_says(tmp_path: Path) -> None:
     assert groups(difference(slow, plain)) == [(name, name, ("title",))]
 
 
-INSERTED = OLD.replace("## 3. Install", "## 4. Install").replace(
-    "## 2. Test", "## 2. Lint\n\n```bash\nmake lint\n```\n\n## 3. Test"
-)
+LINTED = "## 2. Lint\n\n```bash\nmake lint\n```\n\n## 3. Test"
+INSERTED = OLD.replace("## 3. Install", "## 4. Install").replace("## 2. Test", LINTED)
 
 
 def shown(folder: Path, new: str, old: str = OLD) -> Picture:
@@ -248,9 +240,7 @@ def test_a_removed_step_stays_in_its_frame(tmp_path: Path) -> None:
     ("line", "before", "after"),
     [("RETRY 5 GOTO Fix", "RETRY 2", "RETRY 5"), ("GOTO Fix", "RETRY 2", None), ('RETRY 2 STOP "Bad"', "FAIL", "FAIL")],
 )
-def test_what_of_a_step_and_of_its_transitions_changed(
-    line: str, before: str, after: str | None, tmp_path: Path
-) -> None:
+def test_what_of_a_step_and_its_transitions_changed(line: str, before: str, after: str | None, tmp_path: Path) -> None:
     new = OLD.replace("RETRY 2 GOTO Fix", line)
     assert moves(compare(tmp_path, new)) == [("2", before, after)]
     found = shown(tmp_path, new.replace("make install", "make all"))
@@ -261,19 +251,15 @@ def test_what_of_a_step_and_of_its_transitions_changed(
 
 def test_what_of_a_step_with_substeps_changed_is_said_on_its_frame(tmp_path: Path) -> None:
     found = shown(tmp_path, GROUPED.replace("Install", "Deploy").replace("Both", "All"), GROUPED)
-    assert [(frame.id, frame.title, frame.mark) for frame in found.frames] == [
-        ("1", "1 Deploy · ~ changed: title, prompt", "changed"),
-        ("2", "2 Clean", ""),
-    ]
+    frames = [(frame.id, frame.title, frame.mark) for frame in found.frames]
+    assert frames == [("1", "1 Deploy · ~ changed: title, prompt", "changed"), ("2", "2 Clean", "")]
     assert not any(box.mark for box in found.boxes)
 
 
 def test_ends_that_came_and_went(tmp_path: Path) -> None:
     found = shown(tmp_path, OLD.replace('COMPLETE "Done"', 'COMPLETE "Installed"'))
-    assert {(box.lines[1], box.mark) for box in found.boxes if box.mark} == {
-        ("Installed", "added"),
-        ("Done", "removed"),
-    }
+    ends = {box.lines[1]: box.mark for box in found.boxes if box.mark}
+    assert ends == {"Installed": "added", "Done": "removed"}
 
 
 def test_the_end_of_a_nested_runbook_may_say_something_else(tmp_path: Path) -> None:
@@ -284,12 +270,9 @@ def test_the_end_of_a_nested_runbook_may_say_something_else(tmp_path: Path) -> N
 
 
 def test_a_run_that_begins_elsewhere_is_marked(tmp_path: Path) -> None:
-    steps = [
-        "## {}. A\n\n```sh\na\n```\n\n- PASS: STOP\n- FAIL: GOTO {}\n",
-        "## {}. B\n\n```sh\nb\n```\n\n- PASS: STOP\n",
-    ]
-    old = steps[0].format(1, 2) + steps[1].format(2) + "- FAIL: GOTO 1\n"
-    new = steps[1].format(1) + "- FAIL: GOTO 2\n\n" + steps[0].format(2, 1)
+    step = "## {0}. {1}\n\n```sh\n{1}\n```\n\n- PASS: STOP\n- FAIL: GOTO {2}\n\n"
+    old = step.format(1, "A", 2) + step.format(2, "B", 1)
+    new = step.format(1, "B", 2) + step.format(2, "A", 1)
     found = shown(tmp_path, new, old)
     assert marks(found)["1"] == "changed"
     assert "starts" in " ".join(found.boxes[0].lines)

@@ -130,7 +130,6 @@ MOVED = "## 1. A\n\n{}### 1.1 B\n\nx\n\n### 1.2 C\n\nx\n\n{}## X\n\nx\n"
 SHORT = "## 1. A\n\n### 1.1 B\n\nx\n\n- FAIL: GOTO {0}\n- PASS: GOTO 1.{2}\n\n### 1.{3} C\n\nx\n\n## {1} it\n\nx\n"
 WRITES = "## 1. A\n\n```sh\necho a=1 >> $RDC_OUTPUT\nprintf 'b<<E\\nx\\nE\\n' >> \"$RDC_OUTPUT\"\n```\n"
 
-
 MOVES = "- PASS: CONTINUE\n- FAIL: GOTO X\n\n"
 NAMED = SHORT.format("Roll_back", "Roll_back", "pre_flight", "pre_flight")
 
@@ -184,8 +183,7 @@ def test_a_file_is_fixed_in_place(tmp_path: Path) -> None:
     path = document(tmp_path, "a.runbook.md", BARE)
     path.chmod(0o640)
     result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
-    assert (result.code, result.out) == (0, "")
-    assert result.err == "no problems in 1 file\nfixed 1 problem in a.runbook.md\n"
+    assert (result.code, result.out, result.err) == (0, "", "no problems in 1 file\nfixed 1 problem in a.runbook.md\n")
     assert (path.read_text(), path.stat().st_mode & 0o777) == (FIXED, 0o640)
     assert list(tmp_path.iterdir()) == [path]
 
@@ -234,8 +232,7 @@ def test_a_difference_is_shown_and_nothing_written(tmp_path: Path) -> None:
 
 def test_standard_input_goes_to_standard_output_and_wrong_use_is_refused(tmp_path: Path) -> None:
     result = spawn("check", "--fix", "-", cwd=tmp_path, given=BARE)
-    assert (result.code, result.out) == (0, FIXED)
-    assert result.err == "no problems in 1 file\nfixed 1 problem in <stdin>\n"
+    assert (result.code, result.out, result.err) == (0, FIXED, "no problems in 1 file\nfixed 1 problem in <stdin>\n")
     document(tmp_path, "a.runbook.md", BARE)
     result = call("check", "--unsafe-fixes", "a.runbook.md", cwd=tmp_path)
     assert (result.code, result.err) == (2, "rdc: --unsafe-fixes needs --fix or --diff (see 'rdc check --help')\n")
@@ -249,8 +246,7 @@ def test_what_cannot_be_fixed_decides_the_exit_code(tmp_path: Path) -> None:
     assert ("[RD042]" in result.err, "can be fixed" in result.err) == (True, False), "the fix waits for errors"
     document(tmp_path, "a.runbook.md", BARE.replace("FAIL: COMPLETE", "FAIL: GOTO Nowhere"))
     for name, code in (("a.runbook.md", "RD201"), ("missing.runbook.md", "RD001")):
-        result = call("check", "--fix", name, cwd=tmp_path)
-        assert (result.code, f"error[{code}]" in result.err) == (1, True)
+        assert f"error[{code}]" in call("check", "--fix", name, cwd=tmp_path).exits(1).err
 
 
 @pytest.mark.parametrize("why", ["changed", "read-only"])
@@ -262,12 +258,9 @@ def test_a_file_that_cannot_be_written_is_left_alone(tmp_path: Path, why: str, m
         deny = SimpleNamespace(access=lambda *_: False, W_OK=os.W_OK)
         monkeypatch.setattr("rdc.rewrite.files.os", deny)  # root may write everything
     result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
-    words = {
-        "changed": "it has changed since rdc read it",
-        "read-only": "it is read-only, or you have no write permission",
-    }
+    told = {"changed": "it has changed since rdc read it"}.get(why, "it is read-only, or you have no write permission")
     assert (result.code, path.read_text()) == (1, BARE)
-    assert f"error[RD511]: cannot write a.runbook.md: {words[why]}\n" in result.err
+    assert f"error[RD511]: cannot write a.runbook.md: {told}\n" in result.err
 
 
 def test_an_included_document_is_fixed_where_it_is_named(tmp_path: Path) -> None:

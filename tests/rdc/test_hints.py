@@ -26,10 +26,16 @@ from tests.support.marked import DOCUMENTS, opened
 HEAD = "---\nrdc:\n  {}\n---\n\n## 1. A\n"
 
 
-def hinted(name: str, text: str) -> Hints | None:
+def possible(name: str, text: str) -> Hints | None:
     before, _, after = text.partition("¦")
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     return hints_at(opened(name, before + after), Settings(), line, column)
+
+
+def hinted(name: str, text: str) -> Hints:
+    found = possible(name, text)
+    assert found
+    return found
 
 
 CASES = [
@@ -73,7 +79,6 @@ CASES = [
 @pytest.mark.parametrize(("name", "text", "path", "fit", "unfit"), CASES)
 def test_keys_and_values_that_fit(name: str, text: str, path: str, fit: str, unfit: str) -> None:
     found = hinted(name, text)
-    assert found
     assert ".".join(found.path) == path
     texts = [one.text for one in found.choices]
     assert fit in texts
@@ -97,9 +102,7 @@ def test_keys_and_values_that_fit(name: str, text: str, path: str, fit: str, unf
     ],
 )
 def test_a_key_or_value_has_the_description_of_its_schema(name: str, text: str, about: str) -> None:
-    found = hinted(name, text)
-    assert found
-    assert found.description.startswith(about)
+    assert hinted(name, text).description.startswith(about)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +119,7 @@ def test_a_key_or_value_has_the_description_of_its_schema(name: str, text: str, 
     ],
 )
 def test_names_of_the_document_fit_where_it_refers_to_them(name: str, text: str, kind: Kind | None) -> None:
-    found = hinted(name, text)
-    assert found
-    assert found.names is kind
+    assert hinted(name, text).names is kind
 
 
 @pytest.mark.parametrize(
@@ -133,18 +134,16 @@ def test_names_of_the_document_fit_where_it_refers_to_them(name: str, text: str,
     ],
 )
 def test_other_places_have_no_hints(name: str, text: str) -> None:
-    assert hinted(name, text) is None
+    assert possible(name, text) is None
     document = opened("a.workflow.yaml", "name: a\n")
     assert [hints_at(document, Settings(), line, 1) for line in (0, 3)] == [None, None]
 
 
 def test_the_word_at_the_position_is_replaced() -> None:
     found = hinted("a.workflow.yaml", "steps:\n  - na¦me: a\n")
-    assert found
     assert (found.span.column, found.span.end_column) == (5, 9)
     assert {"name", "prompt"} <= {one.text for one in found.choices}, "the colon is already there"
     empty = hinted("a.workflow.yaml", "steps:\n  - ¦\n")
-    assert empty
     assert (empty.span.column, empty.span.end_column) == (5, 5)
 
 

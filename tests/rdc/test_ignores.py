@@ -44,9 +44,10 @@ def test_a_comment_before_a_line(tmp_path: Path, name: str, whole: str, comment:
     assert after == before
     assert without.program
     assert found.program
-    assert [(node.id, node.task, node.title) for node in without.program.nodes] == [
-        (node.id, node.task, node.title) for node in found.program.nodes
-    ]
+    one, other = (
+        [(node.id, node.task, node.title) for node in made.nodes] for made in (without.program, found.program)
+    )
+    assert one == other
     assert call("fmt", "-q", name, cwd=tmp_path).code == 0
     assert "rdc: ignore" in path.read_text()
     assert codes(path) == after
@@ -54,10 +55,8 @@ def test_a_comment_before_a_line(tmp_path: Path, name: str, whole: str, comment:
 
 def test_a_comment_within_a_prompt_is_no_part_of_it(tmp_path: Path) -> None:
     text = "# T\n\n## 1. A\n\none\n{}two\n\n- PASS: COMPLETE\n"
-    paths = [
-        document(tmp_path, f"{number}/a.runbook.md", text.format(comment))
-        for number, comment in enumerate(["", "<!-- rdc: ignore RD522 -->\n"])
-    ]
+    texts = (text.format(comment) for comment in ("", "<!-- rdc: ignore RD522 -->\n"))
+    paths = [document(tmp_path, f"{number}/a.runbook.md", one) for number, one in enumerate(texts)]
     tasks = [[node.task for node in program.nodes] for path in paths if (program := compile_file(str(path)).program)]
     assert tasks[0] == tasks[1]
     block = "# T\n\n## 1. A\n\nShow it.\n\n```md\n<!-- rdc: ignore RD999 -->\n```\n"
@@ -97,8 +96,7 @@ def test_a_comment_above_everything_is_about_the_file(tmp_path: Path, comment: s
 )
 def test_a_useless_comment_is_reported(tmp_path: Path, words: str, message: str) -> None:
     path = document(tmp_path, "a.runbook.md", TOLERATED.format(f"<!-- rdc: ignore {words} -->\n"))
-    result = call("check", "--strict", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 1
+    result = call("check", "--strict", "a.runbook.md", cwd=tmp_path).exits(1)
     assert f"a.runbook.md:10:1: warning[RD007]: {message}\n" in result.err
     assert call("check", "--fix", "--strict", "a.runbook.md", cwd=tmp_path).code == 0
     assert path.read_text() == TOLERATED.format("")
@@ -130,8 +128,7 @@ def test_a_project_ignores_a_code(tmp_path: Path, file: str, text: str) -> None:
     document(tmp_path, file, text)
     assert call("check", "a.runbook.md", cwd=tmp_path).err == "no problems in 1 file\n"
     assert call("compile", "a.runbook.md", "--to", "json", "--strict", cwd=tmp_path).code == 0
-    found = json.loads(call("check", "--format", "json", "a.runbook.md", cwd=tmp_path).out)
-    assert found["diagnostics"] == []
+    assert json.loads(call("check", "--format", "json", "a.runbook.md", cwd=tmp_path).out)["diagnostics"] == []
 
 
 @pytest.mark.parametrize(
@@ -147,8 +144,7 @@ def test_a_project_ignores_a_code(tmp_path: Path, file: str, text: str) -> None:
 def test_a_wrong_configuration_is_an_error_with_its_place(tmp_path: Path, text: str, place: int, message: str) -> None:
     document(tmp_path, "rdc.toml", text)
     document(tmp_path, "a.runbook.md", TOLERATED.format(""))
-    result = call("check", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 1
+    result = call("check", "a.runbook.md", cwd=tmp_path).exits(1)
     assert f"rdc.toml:{place}:1: error[RD501]: the configuration is not valid: {message}\n" in result.err
 
 

@@ -129,8 +129,7 @@ echo "$A"
 
 def test_formatting_renumbers_steps_that_settings_name(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(STEPS.replace('"3":', '"2":'), encoding="utf-8")
-    result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert "there is no step `2`" in result.err, "only renumbering would name it"
+    assert "there is no step `2`" in call("fmt", "a.runbook.md", cwd=tmp_path).err, "only renumbering would name it"
     (tmp_path / "a.runbook.md").write_text(STEPS, encoding="utf-8")
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert result.code == 0, result.err
@@ -202,17 +201,13 @@ def test_inputs_choose_the_way() -> None:
     ],
 )
 def test_wrong_inputs_and_outcomes(words: tuple[str, ...], complaint: str) -> None:
-    result = call("trace", REGION, *words, cwd=ROOT)
-    assert result.code == 2
-    assert complaint in result.err
+    assert complaint in call("trace", REGION, *words, cwd=ROOT).exits(2).err
 
 
 def test_all_walks_begin_with_all_inputs_that_matter() -> None:
     lines = trace("--all").splitlines()
-    assert lines[:2] == [
-        "region=eu: deploy pass => COMPLETE Deployed to eu",
-        "region=eu: deploy fail => STOP The deployment failed",
-    ]
+    assert lines[0] == "region=eu: deploy pass => COMPLETE Deployed to eu"
+    assert lines[1] == "region=eu: deploy fail => STOP The deployment failed"
     assert lines[-2:] == ["6 paths in total", "5 of 5 transitions taken"]
     found = json.loads(trace("--all", "--format", "json"))
     assert [trace["inputs"] for trace in found["paths"]][:3] == [{"region": "eu"}, {"region": "eu"}, {}]
@@ -259,8 +254,7 @@ def compared(folder: Path, change: dict[str, Any]) -> str:
     new["nodes"] = [{**item, **change.get(str(number), {})} for number, item in enumerate(old["nodes"])]
     for name, value in (("old.json", old), ("new.json", new)):
         (folder / name).write_text(json.dumps(value), encoding="utf-8")
-    result = call("diff", "old.json", "new.json", cwd=folder)
-    assert result.code == 0, result.err
+    result = call("diff", "old.json", "new.json", cwd=folder).exits(0)
     return "\n".join(result.out.splitlines()[2:])
 
 

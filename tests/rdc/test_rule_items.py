@@ -39,10 +39,8 @@ def test_a_line_has_name_sentence_and_guarded_steps() -> None:
     at_ends = (Event("", "complete"), Event("", "stop"), Event("5"))
     rule = Rule("approved", "x", (*at_ends, Event("2", "pass"), Event("3", "pass"), Event("3", "fail")))
     made = RuleResult(DeclaredRule("approved", "x", PLACE), rule, Proof(Status.HOLDS))
-    assert rule_items([result(), result(scope="part")]) == [
-        'rule approved "3 YES before 4" guards 4',
-        'rule part/approved "3 YES before 4" guards 4',
-    ]
+    line = 'approved "3 YES before 4" guards 4'
+    assert rule_items([result(), result(scope="part")]) == [f"rule {line}", f"rule part/{line}"]
     assert rule_items([made]) == ['rule approved "x" guards END, 5, "2 COMPLETE", "3 END"']
     nothing = RuleResult(DeclaredRule("approved", "x", PLACE), None, Proof(Status.NOT_APPLICABLE))
     assert rule_items([result(is_tried=True), nothing]) == [], "one that is tried or does not apply has none"

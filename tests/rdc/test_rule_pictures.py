@@ -20,29 +20,21 @@ from tests.conftest import ROOT
 from tests.support.cli import document
 
 RUNBOOK = """# Deploy
-
 ## 1. Build
-
 ### 1.1 Compile
-
 ```bash
 make
 ```
-
 ## 2. Ship it?
-
 - YES: CONTINUE
 - NO: GOTO 1
-
 ## 3. Install
-
 ```bash
 make install
 ```
 """
 SPECIFICATION = ROOT / "examples/specifications/hello-steps.stepspec.json"
 PLACE = OptionSource("RD013", "deploy.runbook.md", None)
-
 
 HOLDS = Proof(Status.HOLDS)
 
@@ -82,9 +74,8 @@ def test_a_rule_that_holds_marks_the_steps_that_it_is_about(deploy: Program) -> 
 
 def broken(program: Program, outcomes: str, event: Event) -> RuleResult:
     path = walk(Machine(program), decided_by(read_outcomes(outcomes, program), "pass"))
-    visits = path.visits[
-        : next(at for at, made in enumerate(path.visits) if made.step == event.step) if event.step else None
-    ]
+    steps = [made.step for made in path.visits]
+    visits = path.visits[: steps.index(event.step) if event.step else None]
     proof = Proof(Status.BROKEN, visits, event, (("env", "prod"),))
     return result(Rule("approved", "x", (event,), (Event("2", "fail"),)), proof)
 
@@ -92,11 +83,8 @@ def broken(program: Program, outcomes: str, event: Event) -> RuleResult:
 def test_the_path_of_a_broken_rule_is_numbered(deploy: Program) -> None:
     found = broken(deploy, "2=no,no,yes", Event("3"))
     drawn = with_rule(picture(deploy), deploy, found)
-    assert marked(drawn) == {
-        "1.1": "(1) PASS, (3) PASS, (5) PASS",
-        "2": "(2) NO, (4) NO, (6) YES",
-        "3": "(7) breaks the rule",
-    }
+    numbered = {"1.1": "(1) PASS, (3) PASS, (5) PASS", "2": "(2) NO, (4) NO, (6) YES"}
+    assert marked(drawn) == {**numbered, "3": "(7) breaks the rule"}
     assert drawn.notes[0] == "rule approved: broken with env=prod"
     found = broken(deploy, f"2={','.join(['no'] * 50)},yes", Event("3"))
     shown = marked(with_rule(picture(deploy), deploy, found))["2"]

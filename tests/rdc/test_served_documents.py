@@ -50,10 +50,8 @@ def approve(project: Project) -> None:
 
 def test_the_lock_has_the_hash_of_each_served_document(project: Project) -> None:
     check = "ops/check.runbook.md"
-    assert project.text("rdc.lock").splitlines()[1:] == [
-        f"{check} mcp {present(project, check)}",
-        f"{DEPLOY} mcp {present(project)}",
-    ]
+    lines = [f"{check} mcp {present(project, check)}", f"{DEPLOY} mcp {present(project)}"]
+    assert project.text("rdc.lock").splitlines()[1:] == lines
     assert served(project.root).approved == {check: present(project, check), DEPLOY: present(project)}
     assert project.build().err == "0 files up to date\n"
     assert project.build("--check").code == 0
@@ -62,8 +60,7 @@ def test_the_lock_has_the_hash_of_each_served_document(project: Project) -> None
 def test_each_edit_needs_an_approval_also_of_a_document_that_is_included(project: Project) -> None:
     before = project.text("rdc.lock")
     project.write("ops/check.runbook.md", RUNBOOK.format("Check", "false"))
-    refused = project.build()
-    assert refused.code == 1
+    refused = project.build().exits(1)
     assert f"new and not approved: mcp {present(project)} in {DEPLOY}" in refused.err
     assert project.text("rdc.lock") == before
     assert served(project.root).approved[DEPLOY] != present(project)
@@ -73,9 +70,7 @@ def test_each_edit_needs_an_approval_also_of_a_document_that_is_included(project
     assert f"new and not approved: mcp {present(project)} in {DEPLOY}" in project.build("--check").err
 
 
-def test_options_of_the_project_count_and_its_folder_does_not(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_of_the_project_count_its_folder_does_not(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     before = present(project)
     with monkeypatch.context() as patch:
         patch.chdir(project.root / "ops")
@@ -104,9 +99,7 @@ def test_a_document_that_is_served_from_now_on_needs_an_approval(tmp_path: Path)
 def test_an_error_in_a_served_document_fails_the_build_and_leaves_the_lock(project: Project) -> None:
     before = project.text("rdc.lock")
     project.write(DEPLOY, "## 2. No\n")
-    result = project.build()
-    assert result.code == 1
-    assert "RD102" in result.err
+    assert "RD102" in project.build().exits(1).err
     assert project.text("rdc.lock") == before
 
 
@@ -137,20 +130,17 @@ def test_without_the_table_no_document_is_served(tmp_path: Path) -> None:
     [
         ("mcp = 1", 1, "`mcp` must be a table"),
         ("[mcp]\ndocument = []", 2, "unknown key `document` in `mcp`; did you mean `documents`?"),
-        ('[mcp]\ndocuments = "a.runbook.md"', 2, "`documents` must be a list of at most 100 paths"),
-        ('[mcp]\ndocuments = ["/etc/*"]', 2, "`documents` must be a list of at most 100 paths"),
-        ('[mcp]\ndocuments = ["a/../../b"]', 2, "`documents` must be a list of at most 100 paths"),
-        ('[mcp]\ndocuments = ["[z-a]"]', 2, "`documents` must be a list of at most 100 paths"),
-        ("[mcp]\ndocuments = [1]", 2, "`documents` must be a list of at most 100 paths"),
-        ('[mcp]\noutput = "all"', 2, "`output` must be tail or none"),
-        ("[mcp]\noutput = []", 2, "`output` must be tail or none"),
+        *(
+            (f"[mcp]\ndocuments = {value}", 2, "`documents` must be a list of at most 100 paths")
+            for value in ('"a.runbook.md"', '["/etc/*"]', '["a/../../b"]', '["[z-a]"]', "[1]")
+        ),
+        *((f"[mcp]\noutput = {value}", 2, "`output` must be tail or none") for value in ('"all"', "[]")),
     ],
 )
 def test_a_wrong_table_is_an_error_and_serves_nothing(tmp_path: Path, text: str, line: int, message: str) -> None:
     document(tmp_path, "rdc.toml", f"{text}\n")
     document(tmp_path, "a.runbook.md", RUNBOOK.format("A", "true"))
-    result = call("check", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 1
+    result = call("check", "a.runbook.md", cwd=tmp_path).exits(1)
     assert f"rdc.toml:{line}:1: error[RD501]: the configuration is not valid: {message}" in result.err
     found = api.served(tmp_path)
     assert (found.approved, [one.code for one in found.diagnostics]) == ({}, ["RD501"])
@@ -169,9 +159,7 @@ def test_a_project_that_only_serves_may_say_so_in_pyproject(tmp_path: Path) -> N
 def test_an_agent_that_removes_the_lock_approves_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     (project.root / "rdc.lock").unlink()
     monkeypatch.setenv("CLAUDECODE", "1")
-    refused = project.build()
-    assert refused.code == 1
-    assert f"{DEPLOY}: error[RD546]: new and not approved: mcp " in refused.err
+    assert f"{DEPLOY}: error[RD546]: new and not approved: mcp " in project.build().exits(1).err
     assert served(project.root).approved[DEPLOY] == ""
     monkeypatch.delenv("CLAUDECODE")
     assert project.build().code == 0

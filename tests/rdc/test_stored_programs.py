@@ -25,9 +25,8 @@ from tests.support.cli import call, document, spawn
 
 pytestmark = pytest.mark.process
 
-ASKS = (
-    "# Deploy\n\n## 1. Build\n\n```bash\n{}\n```\n\n## 2. Check the site\n\nIs it up?\n\n- YES: COMPLETE\n- NO: STOP\n"
-)
+ASKS = "# Deploy\n\n## 1. Build\n\n```bash\n{}\n```\n\n## 2. Check it\n\nIs it up?\n\n- YES: COMPLETE\n- NO: STOP\n"
+INCLUDES = "# Deploy\n\n## 1. Look\n\n- part.runbook.md\n\n## 2. Is it up?\n\n- YES: COMPLETE\n"
 SECRET = """---
 rdc:
   inputs: {HOST: {}}
@@ -35,15 +34,11 @@ rdc:
   steps: {"2": {expire: 9h}}
 ---
 # Deploy
-
 ## 1. Look at {{HOST}}
-
 ```bash
 true
 ```
-
 ## 2. Which version?
-
 - [ ] {{HOST}} is idle
 - [ ] {{HOST}} is backed up
 """
@@ -99,9 +94,7 @@ def waits(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_run_looks_the_same_by_its_stored_program_and_by_its_document(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_looks_the_same_by_its_stored_program(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name, text, options = CASES[case]
     (tmp_path / "rdc.toml").touch()
     document(tmp_path, name, text)
@@ -132,9 +125,7 @@ def test_a_running_step_looks_the_same(waiting: Path, monkeypatch: pytest.Monkey
 def test_the_document_decides_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document(tmp_path, "rdc.toml", '[project]\nname = "shop"\n')
     document(tmp_path, "part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\ntrue\n```\n")
-    document(
-        tmp_path, "a.runbook.md", "# Deploy\n\n## 1. Look\n\n- part.runbook.md\n\n## 2. Is it up?\n\n- YES: COMPLETE\n"
-    )
+    document(tmp_path, "a.runbook.md", INCLUDES)
     assert spawn("run", "a.runbook.md", cwd=tmp_path).code == 75
     for changed in ("a.runbook.md", "part.runbook.md", "rdc.toml", "pyproject.toml"):
         assert runs(tmp_path, monkeypatch, compiles=False)[0].state == "waiting"
@@ -149,9 +140,7 @@ def test_the_document_decides_after_a_change(tmp_path: Path, monkeypatch: pytest
 def test_the_document_decides_if_it_would_include_a_new_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "rdc.toml").touch()
     document(tmp_path, "part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\ntrue\n```\n")
-    document(
-        tmp_path, "ops/a.runbook.md", "# A\n\n## 1. Look\n\n- part.runbook.md\n\n## 2. Is it up?\n\n- YES: COMPLETE\n"
-    )
+    document(tmp_path, "ops/a.runbook.md", INCLUDES)
     assert spawn("run", "ops/a.runbook.md", cwd=tmp_path).code == 75
     assert runs(tmp_path, monkeypatch, compiles=False)[0].step == "2"
     document(tmp_path, "ops/part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\nfalse\n```\n")
@@ -299,9 +288,7 @@ def test_no_terminal_is_opened_and_paths_are_named_from_here(waits: Path, monkey
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "empty"])
-def test_nothing_else_is_read_or_written_in_its_place(
-    kind: str, waiting: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_else_is_read_or_written_for_it(kind: str, waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, elsewhere = stored(waiting), waiting / "elsewhere"
     path.rename(elsewhere)
     text = elsewhere.read_text()
@@ -318,9 +305,7 @@ def test_nothing_else_is_read_or_written_in_its_place(
     assert elsewhere.read_text() == text
 
 
-def test_no_one_can_answer_a_question_that_is_not_in_the_document(
-    waiting: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_question_that_is_not_in_the_document_is_answered(waiting: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Someone writes another question, and its hash into the journal: rdc shows it, but doesn't take the answer."""
     text, forger = ASKS.format("true").replace("Is it up?", "Is all well?"), waiting / "forger"
     document(forger, "a.runbook.md", text)
@@ -332,6 +317,5 @@ def test_no_one_can_answer_a_question_that_is_not_in_the_document(
     assert runs(waiting, monkeypatch, compiles=True)[0].question.endswith("Is it up?")
     (waiting / ".rdc/a/journal").write_bytes((forger / ".rdc/a/journal").read_bytes())
     assert runs(waiting, monkeypatch, compiles=False)[0].question.endswith("Is all well?")
-    refused = spawn("run", "a.runbook.md", "answer", "2", "yes", cwd=waiting)
-    assert refused.code == 2
+    refused = spawn("run", "a.runbook.md", "answer", "2", "yes", cwd=waiting).exits(2)
     assert "different version of this program" in refused.err

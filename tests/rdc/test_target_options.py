@@ -47,23 +47,15 @@ def findings(result: Result) -> list[str]:
 @pytest.mark.parametrize(
     ("word", "value"),
     [
-        ("timeout-minutes=90", 90),
-        ("checkout=false", False),
-        ("checkout=no", False),
-        ("title=[x]", "[x]"),
-        ("title=5", "5"),
-        ("title=a=b", "a=b"),
-        ("labels=[a, b]", ["a", "b"]),
-        ("labels=- a\n- b", ["a", "b"]),
+        *(("timeout-minutes=90", 90), ("checkout=false", False), ("checkout=no", False)),
+        *(("title=[x]", "[x]"), ("title=5", "5"), ("title=a=b", "a=b")),
+        *(("labels=[a, b]", ["a", "b"]), ("labels=- a\n- b", ["a", "b"])),
         ('env={PORT: "80", NO: x}', {"PORT": "80", "NO": "x"}),
         ('env=PORT: "80"', {"PORT": "80"}),
-        ("runs-on=self-hosted", "self-hosted"),
-        ("runs-on=a: b", "a: b"),
-        ("runs-on=5", "5"),
+        *(("runs-on=self-hosted", "self-hosted"), ("runs-on=a: b", "a: b"), ("runs-on=5", "5")),
         ("runs-on=[self-hosted, linux]", ["self-hosted", "linux"]),
         ("setup=[{uses: a, with: {b: c}}]", [{"uses": "a", "with": {"b": "c"}}]),
-        ("on=push", "push"),
-        ("on=[push]", ["push"]),
+        *(("on=push", "push"), ("on=[push]", ["push"])),
         ("on={push: {branches: [main]}}", {"push": {"branches": ["main"]}}),
     ],
 )
@@ -114,12 +106,8 @@ def test_prompts_is_a_short_form(tmp_path: Path) -> None:
 def test_the_command_line_outweighs_the_document_and_that_the_project(tmp_path: Path) -> None:
     configuration = '[sample]\ntitle = "project"\ncheckout = false\ntimeout-minutes = 1\nenv = {A = "1"}\n'
     write(tmp_path, "rdc: {sample: {title: document, timeout-minutes: 2, env: {B: '2'}}}", configuration)
-    assert effective(tmp_path, "-O", "timeout-minutes=3") == {
-        "title": "document",
-        "checkout": False,
-        "timeout-minutes": 3,
-        "env": {"B": "2"},  # no deep merge
-    }
+    expected = {"title": "document", "checkout": False, "timeout-minutes": 3, "env": {"B": "2"}}  # no deep merge
+    assert effective(tmp_path, "-O", "timeout-minutes=3") == expected
     document(tmp_path, "b.runbook.md", GOOD)
     result = call(*TO, "a.runbook.md", "b.runbook.md", "-O", "checkout=true", cwd=tmp_path)
     assert result.code == 0, result.err
@@ -175,7 +163,6 @@ def test_every_error_in_a_document_is_told_where_it_is(tmp_path: Path, command: 
     write(tmp_path, FRONTMATTER)
     assert findings(call(*command, "a.runbook.md", cwd=tmp_path)) == WRONG
     assert not (tmp_path / "a.txt").exists()
-
     document(tmp_path, "a.runbook.md", "---\nrdc: {sample: {checkout: 3}}\n---\n# No steps\n")
     codes = [line.split()[1] for line in findings(call("check", "a.runbook.md", cwd=tmp_path))]
     assert codes == ["RD101", "RD013"]
@@ -253,8 +240,7 @@ def test_the_help_for_a_wrong_option_leads_to_the_list(tmp_path: Path, table: st
 def test_check_loads_no_backend_where_there_are_no_tables(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", GOOD)
     document(tmp_path, "rdc.toml", 'transitions = "after-body"\n')
-    result = spawn("check", "a.runbook.md", cwd=tmp_path, PYTHONVERBOSE="1")
-    assert result.code == 0
+    result = spawn("check", "a.runbook.md", cwd=tmp_path, PYTHONVERBOSE="1").exits(0)
     imported = set(re.findall(r"^import '([\w.]+)'", result.err, re.MULTILINE))
     assert "compiler.driver" in imported
     assert not {"pydantic", "yaml", "importlib.metadata", *(f"backends.{name}" for name in BACKENDS)} & imported
@@ -270,9 +256,8 @@ def test_a_finding_about_an_option_stands_at_its_key(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", f"---\nrdc:\n  github: {{{SCHEDULE}}}\n---\n{PROMPT}")
     assert WARNING.findall(call(*to, cwd=tmp_path).err) == [("a.runbook.md:3:17", "RD523")]
     document(tmp_path, "a.runbook.md", PROMPT)
-    assert WARNING.findall(call(*to, "-O", SCHEDULE.replace(": ", "=", 1), cwd=tmp_path).err) == [
-        ("a.runbook.md", "RD523")
-    ]
+    shown = call(*to, "-O", SCHEDULE.replace(": ", "=", 1), cwd=tmp_path).err
+    assert WARNING.findall(shown) == [("a.runbook.md", "RD523")]
     document(tmp_path, "rdc.toml", '[github.on]\nschedule = [{cron = "0 3 * * *"}]\n')
     ((place, _),) = WARNING.findall(call(*to, cwd=tmp_path).err)
     assert place.startswith("rdc.toml:")
@@ -298,9 +283,8 @@ def test_the_options_of_a_target_are_listed(tmp_path: Path) -> None:
     rows = json.loads(call("targets", "sample", "--format", "json", cwd=tmp_path).out)
     assert rows["target"] == "sample"
     by_name = {row["name"]: row for row in rows["options"]}
-    assert by_name["checkout"] == {
-        "name": "checkout", "type": "true/false", "required": False, "default": True, "description": "",
-    }  # fmt: skip
+    about = {"type": "true/false", "required": False, "default": True, "description": ""}
+    assert by_name["checkout"] == {"name": "checkout", **about}
     assert call("targets", "json", cwd=tmp_path).out.endswith("This target has no options.\n")
     result = call("targets", "sampel", cwd=tmp_path)
     assert (result.code, result.err) == (2, "rdc: unknown target 'sampel'; did you mean sample? (see 'rdc targets')\n")

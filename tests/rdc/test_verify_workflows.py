@@ -85,8 +85,7 @@ def test_it_is_proven_together_with_what_it_calls_and_known_without_the_source(
     assert len(called) == companions
     assert call("verify", str(path), *map(str, called), cwd=tmp_path).code == 0
     (tmp_path / "deploy.runbook.md").unlink()
-    found = call("verify", str(path), cwd=tmp_path)
-    assert (found.code, printed in found.out) == (3, True), found.out
+    assert printed in call("verify", str(path), cwd=tmp_path).exits(3).out
 
 
 @pytest.mark.parametrize(
@@ -106,8 +105,7 @@ def test_a_pin_that_does_not_hold_is_found(target: str, which: str, how: str, tm
     else:
         victim.write_bytes(b"\xef\xbb\xbf" * (how == "marked") + victim.read_bytes() + b"#\n" * (how == "changed"))
     for _ in range(2):
-        found = call("verify", path.relative_to(tmp_path).as_posix(), cwd=tmp_path)
-        assert (found.code, f"rdc/{victim.name}" in found.out) == (1, True), found.out
+        assert f"rdc/{victim.name}" in call("verify", path.relative_to(tmp_path).as_posix(), cwd=tmp_path).exits(1).out
         (tmp_path / "deploy.runbook.md").unlink(missing_ok=True)
 
 
@@ -250,8 +248,7 @@ def picture(folder: Path, *options: str, name: str = "deploy.runbook.md") -> Pat
 @pytest.mark.usefixtures("drawn_once")
 def test_source_proves_a_picture(options: tuple[str, ...], tmp_path: Path) -> None:
     path = picture(tmp_path, *options, name="a--b c.runbook.md")
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "flow.svg: matches a--b c.runbook.md, drawn with rdc" in found.out) == (0, True)
+    assert "flow.svg: matches a--b c.runbook.md, drawn with rdc" in call("verify", path.name, cwd=tmp_path).exits(0).out
 
 
 @pytest.mark.usefixtures("drawn_once")
@@ -263,23 +260,17 @@ def test_a_picture_with_another_word_or_layout_or_of_another_source(tmp_path: Pa
         ((' points="', ' points="1'), 2, "another version of Graphviz"),
     ):
         path.write_text(text.replace(*change, 1), encoding="utf-8")
-        found = call("verify", path.name, cwd=tmp_path)
-        assert (found.code, words in found.out) == (code, True)
+        assert words in call("verify", path.name, cwd=tmp_path).exits(code).out
     path.write_text(text, encoding="utf-8")
     document(tmp_path, "deploy.runbook.md", GOOD.replace("Build", "Make"))
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "the source has changed" in found.out) == (3, True)
+    assert "the source has changed" in call("verify", path.name, cwd=tmp_path).exits(3).out
 
 
 def test_a_picture_cannot_be_verified_without_graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = picture(tmp_path)
-    (tmp_path / "bin").mkdir()
-    broken = tmp_path / "bin" / "dot"
-    broken.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
-    broken.chmod(0o755)
-    monkeypatch.setenv("PATH", str(broken.parent), prepend=":")
-    found = call("verify", path.name, cwd=tmp_path)
-    assert (found.code, "rdc can't draw it again: Graphviz failed" in found.out) == (2, True)
+    document(tmp_path, "bin/dot", "#!/bin/sh\nexit 1\n").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    assert "rdc can't draw it again: Graphviz failed" in call("verify", path.name, cwd=tmp_path).exits(2).out
 
 
 @pytest.mark.parametrize(
@@ -321,14 +312,12 @@ def test_nothing_but_comments_and_targets_gets_by_without_the_source(change: tup
 def test_a_companion_that_is_stale_is_found_by_check(tmp_path: Path) -> None:
     path = calling(tmp_path)
     words = ("compile", "deploy.runbook.md", "--to", "make", "--check")
-    current = call(*words, "--strict", cwd=tmp_path)
-    assert current.code == 0
+    current = call(*words, "--strict", cwd=tmp_path).exits(0)
     assert "note[RD539]: step 1 has a time limit: deploy.mk calls rdc/deploy.py\n" in current.err
     for victim in (tmp_path / "rdc").glob("*.py"):
         whole = victim.read_bytes()
         victim.write_bytes(whole + b"#\n")
-        stale = call(*words, cwd=tmp_path)
-        assert (stale.code, f"rdc/{victim.name}" in stale.err) == (1, True)
+        assert f"rdc/{victim.name}" in call(*words, cwd=tmp_path).exits(1).err
         victim.write_bytes(whole)
     path.write_text(path.read_text(encoding="utf-8").replace("#   sh:", "#   other:"), encoding="utf-8")
     assert call("verify", path.name, cwd=tmp_path).code == 1

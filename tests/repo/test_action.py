@@ -17,7 +17,7 @@ from compiler.reading.yaml import load_value
 from compiler.version import __version__
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
-from tests.support.cli import call
+from tests.support.cli import call, document, executed
 from tests.support.github import act
 from tests.support.github.lint import ZIZMOR, findings, program
 from tests.support.github.native import REVIEWERS, errors
@@ -124,16 +124,14 @@ def test_it_installs_only_locked_files_and_all_that_rdc_and_its_build_need() -> 
     step = action["runs"]["steps"][0]
     assert "--require-hashes" in step["run"]
     assert step["run"].count(" install ") - step["run"].count("--no-deps --no-build-isolation") == 1
-    assert step["env"]["NEEDED"].split() == sorted(
-        needed("project", "dependencies") | needed("build-system", "requires")
-    )
+    all_needed = needed("project", "dependencies") | needed("build-system", "requires")
+    assert step["env"]["NEEDED"].split() == sorted(all_needed)
 
 
 @pytest.mark.soak
 def test_without_a_source_it_installs_the_commit_that_it_is_called_at(project: Path, action: Path) -> None:
-    done = run(
-        project, CALLER.replace("source: SOURCE", "sarif: findings.sarif").replace("cp rdc", "cp findings"), action
-    )
+    caller = CALLER.replace("source: SOURCE", "sarif: findings.sarif").replace("cp rdc", "cp findings")
+    done = run(project, caller, action)
     assert done.exit_code == 0, done.log
 
 
@@ -142,9 +140,8 @@ def test_inputs_are_never_code(project: Path, action: Path, tmp_path: Path) -> N
     trap = tmp_path / "trap"
     done = run(project, CALLER.replace("SOURCE", f"'$(touch {trap})\"; touch {trap} #'"), action)
     assert (done.exit_code, trap.exists()) == (1, False)
-    assert "${{ inputs" not in re.sub(
-        r"^ *\w+: \$\{\{.*$", "", (ROOT / "action.yml").read_text(encoding="utf-8"), flags=re.MULTILINE
-    )
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    assert "${{ inputs" not in re.sub(r"(?m)^ *\w+: \$\{\{.*$", "", text)
 
 
 @pytest.mark.soak
@@ -172,15 +169,11 @@ def test_the_workflow_of_a_new_project_fails_where_a_file_is_stale(project: Path
 
 
 def test_the_linters_find_nothing(tmp_path: Path) -> None:
-    place = tmp_path / ".github" / "workflows" / "check.yml"
-    place.parent.mkdir(parents=True)
-    place.write_text(CALLER.replace("rdc/rdc@v0", f"rdc/rdc@{'0123' * 10} # v0.1.0"), encoding="utf-8")
+    text = CALLER.replace("rdc/rdc@v0", f"rdc/rdc@{'0123' * 10} # v0.1.0")
+    place = document(tmp_path, ".github/workflows/check.yml", text)
     assert findings([place, *sorted((ROOT / ".github" / "workflows").iterdir())]) == []
     name, *options = ZIZMOR
-    done = subprocess.run(
-        [program(name), *options, ROOT / "action.yml"], capture_output=True, encoding="utf-8", check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    executed([program(name), *options, ROOT / "action.yml"], cwd=tmp_path).exits(0)
 
 
 # --- The project builds itself: its workflows are what `rdc build` makes of its runbooks ------------------------------
@@ -210,19 +203,14 @@ def test_the_workflows_are_current_and_do_what_they_should(monkeypatch: pytest.M
         (["approved", "bypassed"], "failure", REVIEWERS),
     ],
 )
-def test_the_release_workflow_asks_before_the_tag(
-    decisions: list[str], conclusion: str, message: str, tmp_path: Path
-) -> None:
+def test_a_release_asks_before_the_tag(decisions: list[str], conclusion: str, message: str, tmp_path: Path) -> None:
     tree = tmp_path / "rdc"
     shutil.copytree(ROOT / ".github", tree / ".github")
     (tree / ".gitignore").write_text("dist/\n", encoding="utf-8")
     commit_all(tree)
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "make").write_text(MAKE, encoding="utf-8")
-    (programs / "make").chmod(0o755)
+    document(tmp_path, "bin/make", MAKE).chmod(0o755)
     text = (tree / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
-    env = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    env = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     run = engine.run(tree, text, history=tmp_path / "history", env=env, environments={"approval": decisions})
     assert run.conclusion == conclusion, run.log
     assert message in run.summary + errors(run), run.log

@@ -150,16 +150,14 @@ def test_each_room_says_in_one_line_what_is_inside_and_a_generic_name_stands_alo
     for path in MODULES:
         assert path.stem not in GENERIC or not (path.parent / path.stem).is_dir(), shown(path)
         if path.name == "__init__.py" and path.parent.name not in {"rdc", "passes"} and len(tree(path).body) == 1:
-            text = path.read_text(encoding="utf-8")
-            assert re.fullmatch(r'""".+\."""\n', text), shown(path)
+            assert re.fullmatch(r'""".+\."""\n', path.read_text(encoding="utf-8")), shown(path)
 
 
 def test_no_files_and_no_rooms_import_each_other_in_a_circle() -> None:
     """Imports in functions and for types count: a reader follows them, too."""
     files: nx.DiGraph[str] = nx.DiGraph((dotted(path), other) for path in MODULES for other in needed(path))
-    rooms: nx.DiGraph[str] = nx.DiGraph(
-        filter(None, (_rooms_apart(NAMES[one], NAMES[other]) for one, other in files.edges))
-    )
+    apart = (_rooms_apart(NAMES[one], NAMES[other]) for one, other in files.edges)
+    rooms: nx.DiGraph[str] = nx.DiGraph(filter(None, apart))
     for graph in (files, rooms):
         assert [part for part in nx.strongly_connected_components(graph) if len(part) > 1] == []
 

@@ -21,7 +21,7 @@ from compiler.diagnostics.model import CODES
 from compiler.frontends import FRONT_ENDS
 from compiler.version import __version__
 from tests.conftest import ROOT
-from tests.support.cli import Result, call, environment
+from tests.support.cli import Result, call, environment, executed
 from tests.support.once import shared
 from tests.support.published import commit_all, git, needed, published, wheel
 
@@ -134,8 +134,7 @@ def test_rdc_works_in_an_empty_environment(scripts: Path, tmp_path: Path) -> Non
     second = done(rdc, "run", source, cwd=runs[1])
     assert first.err.splitlines()[-1] == second.err.splitlines()[-1] == "rdc: COMPLETE All tests passed"
     done(rdc, "init", "shop", "--source", wheel(), cwd=tmp_path)
-    checked = done(rdc, "build", "--check", "--strict", cwd=tmp_path / "shop")
-    assert checked.err == "1 file up to date\n"
+    assert done(rdc, "build", "--check", "--strict", cwd=tmp_path / "shop").err == "1 file up to date\n"
 
 
 # --- `make release` makes the same bytes again, and refuses a tree that isn't a version -------------------------------
@@ -235,9 +234,7 @@ def test_its_lock_has_only_what_rdc_needs_at_run_time() -> None:
 
 
 def test_it_installs_only_its_lock() -> None:
-    plan = subprocess.run(
-        ["make", "--dry-run", "--always-make", "demo"], cwd=ROOT, check=True, capture_output=True, encoding="utf-8"
-    ).stdout
+    plan = executed(["make", "--dry-run", "--always-make", "demo"], cwd=ROOT).exits(0).out
     installed = [line for line in plan.splitlines() if "pip install" in line]
     assert [line.split()[-3:] for line in installed] == [["--require-hashes", "-r", "requirements-run.lock"]]
     assert ".venv/" not in plan
@@ -249,14 +246,8 @@ def test_a_new_user_sees_it_soon(tmp_path: Path) -> None:
     published(clone)
     home.mkdir()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        ["make", "demo"],
-        cwd=clone,
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+    done = subprocess.run(["make", "demo"], cwd=clone, env=env, capture_output=True, encoding="utf-8", check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "rdc: COMPLETE Renewed" in done.stdout
@@ -281,9 +272,8 @@ api.answer("deploy", 3)
 @pytest.mark.soak
 def test_another_project_sees_the_types_of_the_api(scripts: Path, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(APP, encoding="utf-8")
-    checked = run(
-        sys.executable, "-m", "mypy", "--strict", "--python-executable", scripts / "python", "app.py", cwd=tmp_path
-    )
+    mypy = (sys.executable, "-m", "mypy", "--strict", "--python-executable", scripts / "python")
+    checked = run(*mypy, "app.py", cwd=tmp_path)
     lines = [line.removeprefix("app.py:") for line in checked.out.splitlines()]
     assert lines == [
         '4: note: Revealed type is "float"',

@@ -49,8 +49,7 @@ def test_the_hook_of_a_new_project_says_what_to_do_and_stops_a_commit(repository
     assert pre_commit(repository, home, "run", "--all-files").code == 0
     source = repository / "runbooks" / "conflict-markers.runbook.md"
     source.write_text(source.read_text(encoding="utf-8").replace("No conflict markers", "Fine"), encoding="utf-8")
-    stale = pre_commit(repository, home, "run", "--all-files")
-    assert stale.code == 1
+    stale = pre_commit(repository, home, "run", "--all-files").exits(1)
     assert ".github/workflows/conflict-markers.yml is stale" in stale.out
     assert "= help: run: rdc build" in stale.out
     assert call("build", cwd=repository).code == 0
@@ -62,30 +61,23 @@ def test_the_hook_of_a_new_project_says_what_to_do_and_stops_a_commit(repository
     assert (stopped.code, "was edited by hand" in stopped.out) == (1, True), stopped.out
     configuration = repository / "rdc.toml"
     configuration.write_text(configuration.read_text(encoding="utf-8").replace("==0.1.0", "==0.0.9"), encoding="utf-8")
-    refused = pre_commit(repository, home, "run", "--all-files")
-    assert refused.code == 1
+    refused = pre_commit(repository, home, "run", "--all-files").exits(1)
     assert "this project requires rdc ==0.0.9, but this is rdc 0.1.0" in refused.out
 
 
 @pytest.mark.soak
-def test_the_hooks_of_the_project_install_it_and_find_what_is_wrong(
-    repository: Path, home: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_the_hooks_find_what_is_wrong(repository: Path, home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     origin = tmp_path_factory.mktemp("origin") / "rdc"
     commit = published(origin)
     hooks = "".join(f"      - id: {name}\n" for name in ("rdc-check", "rdc-fmt", "rdc-build"))
-    document(
-        repository, ".pre-commit-config.yaml", f"repos:\n  - repo: {origin}\n    rev: {commit}\n    hooks:\n{hooks}"
-    )
+    configuration = f"repos:\n  - repo: {origin}\n    rev: {commit}\n    hooks:\n{hooks}"
+    document(repository, ".pre-commit-config.yaml", configuration)
     call("init", cwd=repository)
     commit_all(repository)
-    fine = pre_commit(repository, home, "run", "--all-files")
-    assert fine.code == 0, fine.out
-    assert fine.out.count("Passed") == 3
+    assert pre_commit(repository, home, "run", "--all-files").exits(0).out.count("Passed") == 3
     document(repository, "runbooks/deploy.runbook.md", WARNED)
     git(repository, "add", "--all")
-    found = pre_commit(repository, home, "run", "--all-files")
-    assert found.code == 1
+    found = pre_commit(repository, home, "run", "--all-files").exits(1)
     assert "RD050" in found.out, "the hook rdc-check fails on warnings"
     assert "deploy.yml is missing" in found.out
     document(repository, "runbooks/deploy.runbook.md", UNTIDY)

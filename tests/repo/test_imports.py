@@ -44,8 +44,7 @@ TAB = {"_RDC_COMPLETE": "bash_complete", "COMP_WORDS": "rdc ch", "COMP_CWORD": "
 def test_a_command_imports_what_is_on_its_list(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     document(tmp_path, "a.runbook.md", GOOD)
     document(tmp_path, "b.runbook.md", f"---\nname: b\ndescription: A runbook.\n---\n\n{GOOD}")
-    result = spawn(*COMMANDS[name], cwd=tmp_path, PYTHONVERBOSE="1", **(TAB if name == "tab" else {}))
-    assert result.code == 0, result.err
+    result = spawn(*COMMANDS[name], cwd=tmp_path, PYTHONVERBOSE="1", **(TAB if name == "tab" else {})).exits(0)
     imported = set(re.findall(r"^import '([\w.]+)'", result.err, re.MULTILINE))
     others = {module.partition(".")[0] for module in imported} - {*OURS, "sitecustomize"} - sys.stdlib_module_names
     own = sorted(module for module in imported if module.partition(".")[0] in OURS)

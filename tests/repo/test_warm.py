@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support import interpreters, warm
+from tests.support.cli import document
 from tests.support.makefiles import Place
 from tests.support.process import Screen, is_gone, wait_until
 from tests.support.warm.codes import LONG, RUNTIME
@@ -188,9 +189,7 @@ print("é", file=sys.stderr, flush=True)
     ("script", "ends"), [*(("./rdc/a.py", end) for end in ENDS.values()), *(("other/a.py", end) for end in FEW)]
 )
 def test_a_program_that_make_calls_cannot_tell_the_difference(script: str, ends: str, tmp_path: Path) -> None:
-    path = tmp_path / script
-    path.parent.mkdir()
-    path.write_text(CALLED + ends, encoding="utf-8")
+    document(tmp_path, script, CALLED + ends)
     words, env = ["sh", "-c", f"python3 -I {script} 'b\n' 'c d'; exit $?"], {**os.environ, "RDC_A": "é"}
     assert warm.forking(env) != env
     expected, done = (begun(words, tmp_path, each, b"given") for each in (env, warm.forking(env)))
@@ -211,9 +210,7 @@ def test_the_program_of_a_makefile_is_forked(tmp_path: Path) -> None:
 
 
 def test_a_caller_that_is_killed_takes_its_program_along(tmp_path: Path) -> None:
-    path = tmp_path / "rdc" / "a.py"
-    path.parent.mkdir()
-    path.write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)\n", encoding="utf-8")
+    document(tmp_path, "rdc/a.py", "import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)\n")
     words, env = ["sh", "-c", "exec python3 -I rdc/a.py"], warm.forking(dict(os.environ))
     with subprocess.Popen(words, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

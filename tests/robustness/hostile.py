@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.support.cli import document
+
 MAIN = "main.runbook.md"
 TOUCH = "touch PWNED"
 TEXT = (
@@ -109,8 +111,7 @@ HOOKS = ("post-checkout", "post-index-change", "reference-transaction", "fsmonit
 def write_project(root: Path) -> None:
     """The documents, as they were in a commit and as they are, and the settings beside them."""
     for name, text in {MAIN: DOCUMENT, **OTHERS}.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
+        document(root, name, text)
     (root / "old.runbook.md").write_text(DOCUMENT.replace("## 5. End", "## 5. Ends"), encoding="utf-8")
     (root / "rdc.toml").write_text("[github.env]\nSHOP = '$(touch PWNED-15) {{ x }}'\n", encoding="utf-8")
     (root / ".gitattributes").write_text("* diff=x filter=x text eol=crlf working-tree-encoding=UTF-16\n")
@@ -120,10 +121,8 @@ def write_project(root: Path) -> None:
     (git_folder / "config").write_text(GIT_CONFIGURATION)
     (root / "included.config").write_text(f"[core]\n    fsmonitor = {TOUCH}-included\n")
     for folder in (root / "hooks", git_folder / "hooks"):
-        folder.mkdir(exist_ok=True)
         for name in HOOKS:
-            (folder / name).write_text(f"#!/bin/sh\n{TOUCH}-hook\n")
-            (folder / name).chmod(0o755)
+            document(folder, name, f"#!/bin/sh\n{TOUCH}-hook\n").chmod(0o755)
     (git_folder / "info" / "attributes").write_text("* diff=x filter=x\n")
 
 
@@ -148,10 +147,7 @@ MODULES = (
 def write_modules(folder: Path) -> None:
     """Modules beside the documents, half of them packages, each of which leaves a mark when it is imported."""
     for number, name in enumerate(MODULES):
-        path = folder / (f"{name}.py" if number % 2 else f"{name}/__init__.py")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"open('PWNED-module-{name}', 'w').close()\nraise SystemExit(99)\n")
-    metadata = folder / "evil-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[rdc.backends]\nevil = sitecustomize:Evil\n")
+        file = f"{name}.py" if number % 2 else f"{name}/__init__.py"
+        document(folder, file, f"open('PWNED-module-{name}', 'w').close()\nraise SystemExit(99)\n")
+    document(folder, "evil-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n")
+    document(folder, "evil-1.0.dist-info/entry_points.txt", "[rdc.backends]\nevil = sitecustomize:Evil\n")

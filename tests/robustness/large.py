@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from backends.registry import BACKENDS
 from tests.support import warm
-from tests.support.cli import environment
+from tests.support.cli import Result, environment
 
 Files = dict[str, str]
 
@@ -77,9 +77,8 @@ def long(before: str, after: str = "", text: str = "a") -> str:
 
 def dynamic(count: int) -> str:
     """A dynamic step with many substeps that go on to its next instance."""
-    body = "\n".join(
-        f"### {{N}}.{n} Part {{N}}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO NEXT {{N}}\n" for n in range(1, count + 1)
-    )
+    part = "### {{N}}.{} Part {{N}}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO NEXT {{N}}\n"
+    body = "\n".join(part.format(number) for number in range(1, count + 1))
     return f"## {{N}}. Item {{N}}\n\n{body}"
 
 
@@ -187,14 +186,8 @@ def measure(command: str, folder: Path) -> Measured:
         made.unlink()
     path = folder / "printed"
     with path.open("wb") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "rdc", *COMMANDS[command]],
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=stream,
-        )
+        words, null = [sys.executable, "-m", "rdc", *COMMANDS[command]], subprocess.DEVNULL
+        process = subprocess.Popen(words, cwd=folder, env=environment(), stdin=null, stdout=stream, stderr=stream)
     patience = Timer(PATIENCE, process.kill)
     patience.start()
     _, status, usage = os.wait4(process.pid, 0)  # which tells what this one process took
@@ -208,10 +201,10 @@ FEW_SECONDS = 8
 """What a small document may take of the processor; those that are tested took from 10 to 80."""
 
 
-def limited(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def limited(folder: Path, *words: str) -> Result:
     return timed(folder, "-m", "rdc", *words)
 
 
-def timed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def timed(folder: Path, *words: str) -> Result:
     done = warm.run([sys.executable, *words], cwd=folder, env=environment(), timeout=120, seconds=FEW_SECONDS)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 from backends.registry import load
 from compiler.driver import compile_file
 from tests.support import warm
+from tests.support.cli import Result
+from tests.support.cli import document as write
 
 PATIENCE = 30.0
 FLOW = """\
@@ -31,13 +32,7 @@ echo three >> log
 PLAIN = "# Plain\n\n## 1. One\n\n```sh\necho one >> log\n```\n\n## 2. Three\n\n```sh\necho three >> log\n```\n"
 
 
-class CommandResult(NamedTuple):
-    """What came of a call."""
-
-    code: int
-    out: str
-    err: str
-
+class CommandResult(Result):
     @property
     def last(self) -> str:
         return (self.err.splitlines() or [""])[-1]
@@ -59,10 +54,8 @@ class Place:
         self, folder: Path, document: str, target: str = "python", kind: str = "runbook", **options: object
     ) -> None:
         self.folder, self.target = folder, target
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "rdc.toml").touch()
-        source = folder / f"main.{ENDINGS[kind]}"
-        source.write_text(document, encoding="utf-8")
+        write(folder, "rdc.toml", "")
+        source = write(folder, f"main.{ENDINGS[kind]}", document)
         compilation = compile_file(str(source))
         assert compilation.program, compilation.diagnostics
         emission = load(target).emit(compilation.program, options)
@@ -71,8 +64,7 @@ class Place:
         self.script.write_text(emission.text, encoding="utf-8")
         self.script.chmod(0o755)
         for companion in emission.companions:
-            (folder / companion.path).parent.mkdir(exist_ok=True)
-            (folder / companion.path).write_text(companion.text, encoding="utf-8")
+            write(folder, companion.path, companion.text)
         is_native = target == "make" and not emission.companions
         self.state = folder / ".rdc" / ("main.make" if is_native else "main")
         self.journal = self.state / "journal"

@@ -51,9 +51,7 @@ def goes_on_as_told(place: Place, refused: CommandResult) -> None:
         assert place.log() == []
         resumed = place.call(*run_words(place, "run"))
     elif "WAITING" in resumed.last:
-        assert "was interrupted" in resumed.err, (
-            "all of the record but its line end was written: it can only be asked about"
-        )
+        assert "was interrupted" in resumed.err, "the record lacks only its line end: a person must decide"
         resumed = place.call(*run_words(place, "resume"), "--rerun-interrupted")
     assert resumed.code == 0, resumed
     assert place.log() == ["one", "three"]
@@ -119,8 +117,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_run(tmp_path: Path) -> None:
         last = refused.last
         assert refused.code == 2
         assert re.match(rf"rdc: error: .*{STATE}.*journal", last), refused
-        done = place.log()
-        assert 5 < len(done) < 90
+        assert 5 < len(place.log()) < 90
         filler.unlink()
         decision = re.search(r"--assume \w+", last)
         resumed = place.call("resume", *(decision[0].split() if decision else []))
@@ -162,8 +159,7 @@ def test_a_journal_that_is_no_file_is_refused_at_once_and_can_be_put_away(kind: 
     else:
         place.journal.mkdir()
     for verb in ("run", "resume", "status"):
-        refused = place.call(verb)
-        assert refused.code == 2
+        refused = place.call(verb).exits(2)
         assert ".rdc/main/journal" in refused.last
         assert "Traceback" not in refused.err
     assert place.call("reset").code == 0

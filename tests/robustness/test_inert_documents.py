@@ -46,26 +46,19 @@ def document() -> str:
     return f"""---
 rdc: {yaml.safe_dump(declared, default_flow_style=True, width=10**6)}
 ---
-
 # A title with {{{{LINE}}}}
 ## 1. Look at {{{{LINE}}}}
 It is {{{{LINE}}}}, of {{{{PICK}}}}.
 ```sh
 {COMMANDS}```
-
 ## 2. Is {{{{OTHER}}}} right?
-
 {{{{said}}}}
-
 - YES: CONTINUE
 - NO: STOP "{{{{said}}}}"
-
 ## 3. Hand it on
-
 ```sh
 printf '%s\\n' "$said" > said && echo "$TOKEN" > token
 ```
-
 - PASS: COMPLETE "{{{{LINE}}}} and {{{{said}}}}"
 """
 
@@ -89,9 +82,7 @@ def call_make(folder: Path, words: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("command", [call_python, call_make])
-def test_what_is_declared_given_and_handed_on_stays_text(
-    command: Callable[[Path, Sequence[str]], list[str]], tmp_path: Path
-) -> None:
+def test_what_is_handed_on_stays_text(command: Callable[[Path, Sequence[str]], list[str]], tmp_path: Path) -> None:
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
     (tmp_path / "text").write_bytes(TEXT.encode())

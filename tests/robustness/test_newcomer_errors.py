@@ -128,6 +128,8 @@ BASES = {
     "notes.stepspec.yaml": SPECIFICATION,
 }
 R, P, W, S = BASES
+LISTED = "      - {keyword: DONE, goto: check}\n      - {keyword: BLOCKED, goto: plan}"
+MAPPED = "      DONE: check\n      BLOCKED: plan"
 OUTPUTS = 'outputs: ["{output_folder}/draft.md"]'
 
 
@@ -253,13 +255,7 @@ ROWS = {
     "keyword that nobody says": Row(W, "{keyword: BLOCKED", "{keyword: BLOKED", "22 RD832", "BLOCKED"),
     "keyword in lower case": Row(W, "{keyword: DONE", "{keyword: done", "", ""),
     "keyword twice": Row(W, "{keyword: BLOCKED", "{keyword: DONE", "22 RD816", "remove one of the"),
-    "conditions as a mapping": Row(
-        W,
-        "      - {keyword: DONE, goto: check}\n      - {keyword: BLOCKED, goto: plan}",
-        "      DONE: check\n      BLOCKED: plan",
-        "20 RD805",
-        "conditions: [{keyword: READY, goto: ship}]",
-    ),
+    "conditions as a mapping": Row(W, LISTED, MAPPED, "20 RD805", "conditions: [{keyword: READY, goto: ship}]"),
     "next instead of goto": Row(W, "DONE, goto: check}", "DONE, next: check}", "21 RD804", "goto: …"),
     "step name twice": Row(W, "  - name: check", "  - name: write", "24 RD807", "rename one of them"),
     "next and end": Row(W, "    end: true", "    end: true\n    next: plan", "29 RD830", "remove one of the"),
@@ -293,12 +289,8 @@ ROWS = {
     "output outside": Row(S, OUTPUTS, 'outputs: ["draft.md"]', "10 RD859", "start it with {output_folder}/"),
     "output above": Row(S, OUTPUTS, 'outputs: ["{output_folder}/../draft.md"]', "10 RD860", "/"),
     "placeholder doubled": Row(S, "about {topic}", "about {{topic}}", "9 RD874", "{topic}"),
-    "placeholder misspelled": Row(
-        S, OUTPUTS, OUTPUTS.replace("put_", "ptu_"), "10 RD859", "start it with {output_folder}/"
-    ),
-    "tool as a string": Row(
-        S, "- {name: listFiles, args: {path: public}}", "- listFiles", "13 RD855", "write a mapping"
-    ),
+    "placeholder misspelled": Row(S, "{output_folder}/d", "{output_folders}/d", "10 RD859", "with {output_folder}/"),
+    "tool as a string": Row(S, "{name: listFiles, args: {path: public}}", "listFiles", "13 RD855", "write a mapping"),
     "tool unknown": Row(S, "name: listFiles", "name: listFile", "13 RD865", "listFiles"),
     "evidence unknown": Row(S, "evidence: L2", "evidence: L9", "19 RD855", "write none, L0, L1"),
     "validation as a list": Row(S, "validation: AST", "validation: [AST]", "18 RD855", "write a string"),
@@ -375,9 +367,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", [*BASES, *NAMES])
-def test_a_document_without_errors_is_fine_and_with_another_name_known_by_its_content(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_document_without_errors_is_fine_and_also_known_by_its_content(name: str, tmp_path: Path) -> None:
     found = checked(tmp_path, name, {**BASES, **NAMES}[name])
     assert [item for item in found if item["severity"] == "error" or name in BASES] == []
 

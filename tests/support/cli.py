@@ -6,10 +6,11 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from rdc.cli import main
 from tests.support import warm
@@ -60,6 +61,11 @@ class Result:
     out: str
     err: str
 
+    def exits(self, code: int) -> Self:
+        """Check the exit code; gives the result."""
+        assert self.code == code, self
+        return self
+
 
 def call(*arguments: str, cwd: Path) -> Result:
     """Run rdc in this process."""
@@ -89,6 +95,12 @@ def fork(act: Callable[[], int | None]) -> int:
 def ended(child: int) -> int:
     """Wait for the end of a fork; gives its exit code, or the negative number of the signal that ended it."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def executed(words: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None) -> Result:
+    """Run any program as a process."""
+    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return Result(done.returncode, done.stdout, done.stderr)
 
 
 def environment(**more: str) -> dict[str, str]:

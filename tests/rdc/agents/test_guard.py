@@ -43,9 +43,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def event(folder: Path, tool: str, given: object, name: str = "PreToolUse") -> bytes:
-    return json.dumps(
-        {"hook_event_name": name, "cwd": str(folder), "tool_name": tool, "tool_input": given, "session_id": "1"}
-    ).encode()
+    about = {"hook_event_name": name, "cwd": str(folder), "session_id": "1"}
+    return json.dumps({**about, "tool_name": tool, "tool_input": given}).encode()
 
 
 def shell(folder: Path, command: str) -> str:
@@ -213,7 +212,7 @@ def test_an_answer_to_a_prompt_passes_and_one_to_a_question_does_not(shop: Path)
     assert "fix waits for you" in stop(shop)
 
 
-def test_an_answer_passes_only_if_no_person_is_asked_at_a_step_of_that_name(
+def test_an_answer_is_refused_if_a_person_is_asked_by_that_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = [SimpleNamespace(step="2", by=by, entries=()) for by in ("agent", "person")]

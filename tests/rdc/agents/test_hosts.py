@@ -61,9 +61,8 @@ def test_codex_gets_server_hook_and_rules(project: Path) -> None:
     rules: list[dict[str, Any]] = []
     exec(files[".codex/rules/rdc.rules"], {"prefix_rule": lambda **rule: rules.append(rule)})
     assert {rule["decision"] for rule in rules} == {"forbidden"}
-    assert ["rdc", "run", sorted(["deploy.runbook.md", NAME]), ["answer", "approve", "goto", "reset"]] in [
-        rule["pattern"] for rule in rules
-    ]
+    decides = ["rdc", "run", sorted(["deploy.runbook.md", NAME]), ["answer", "approve", "goto", "reset"]]
+    assert decides in [rule["pattern"] for rule in rules]
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex"])

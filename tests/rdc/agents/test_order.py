@@ -63,9 +63,7 @@ def some_document(draw: random.Random, *, has_agents: bool) -> tuple[str, str]:
     if has_agents:
         steps = "\n".join(_of_workflow(draw, number, count) for number in range(count))
         return "some.workflow.yaml", f"name: some\nsteps:\n{steps}\n"
-    return "some.runbook.md", "# Some\n\n" + "\n".join(
-        _of_runbook(draw, number, count) for number in range(1, count + 1)
-    )
+    return "some.runbook.md", "# Some\n\n" + "\n".join(_of_runbook(draw, n, count) for n in range(1, count + 1))
 
 
 def _of_workflow(draw: random.Random, number: int, count: int) -> str:
@@ -85,9 +83,8 @@ def _of_runbook(draw: random.Random, number: int, count: int) -> str:
     good, bad = draw.choice(["CONTINUE", "COMPLETE", *others]), draw.choice(["STOP", "CONTINUE", "RETRY 1", *others])
     if draw.random() < 0.5:
         return f"## {number}. Is it {number}?\n\n- YES: {good}\n- NO: {bad.replace('RETRY 1', 'STOP')}\n"
-    return (
-        f"## {number}. Do {number}\n\n```bash\n{draw.choice(['true', 'false'])}\n```\n\n- PASS: {good}\n- FAIL: {bad}\n"
-    )
+    command = draw.choice(["true", "false"])
+    return f"## {number}. Do {number}\n\n```bash\n{command}\n```\n\n- PASS: {good}\n- FAIL: {bad}\n"
 
 
 NO_REPLY = [ElicitResult(action="decline"), ElicitResult(action="cancel"), ElicitResult(action="accept", content={})]

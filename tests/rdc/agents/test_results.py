@@ -48,12 +48,10 @@ def test_the_tools_have_hints_and_one_result(tmp_path: Path, mode: str) -> None:
         valid.validate(content_of(listed))
         wrong: dict[str, object] = {"message": 3, "step": "2", "done": {}, "documents": "", "resumed": "yes"}
         assert not any(valid.is_valid({**content_of(listed), name: value}) for name, value in wrong.items())
-        assert content_of(listed)["documents"] == [
-            {"document": "loud.runbook.md", "title": "Loud", "inputs": [], "runs": {}}
-        ]
+        loud = {"document": "loud.runbook.md", "title": "Loud", "inputs": [], "runs": {}}
+        assert content_of(listed)["documents"] == [loud]
         await host.call("start", document="loud.runbook.md", name="blue")
-        runs = (await host.call("list"))["documents"][0]["runs"]
-        assert runs == {"loud.runbook.md@blue": "ready"}
+        assert (await host.call("list"))["documents"][0]["runs"] == {"loud.runbook.md@blue": "ready"}
 
     drive(tmp_path, act, mode=mode, TOKEN="s3cret-value")
 

@@ -17,6 +17,7 @@ from tests.support.cli import spawn
 
 pytestmark = pytest.mark.process
 
+REVIEW = {"1": "b is never set.", "2": "Short names.", "3": "Set b."}
 AUDIT = {"audit_0": "PASSED", "audit_1": "PASSED", "audit_2": "Found it.\nPASSED", "report": "All is well."}
 
 
@@ -31,12 +32,7 @@ def yes(params: ElicitRequestFormParams) -> ElicitResult:
     ("example", "inputs", "answers", "end"),
     [
         ("code-review.runbook.md", {}, {}, "Approved"),
-        (
-            "playbooks/change-review.playbook.md",
-            {"change": "@/etc/passwd"},
-            {"1": "b is never set.", "2": "Short names.", "3": "Set b."},
-            "",
-        ),
+        ("playbooks/change-review.playbook.md", {"change": "@/etc/passwd"}, REVIEW, ""),
         ("workflows/security-audit.workflow.yaml", {}, AUDIT, ""),
     ],
 )
@@ -69,8 +65,7 @@ def test_a_run_moves_between_an_agent_and_a_terminal(tmp_path: Path) -> None:
         shown = await host.call("start", document="deploy.runbook.md")
         return await host.call("next", run=shown["run"], at=shown["at"])
 
-    waiting = drive(tmp_path, first)
-    assert waiting["hint"].splitlines()[0] == "rdc run deploy.runbook.md answer 2 yes --as mcp"
+    assert drive(tmp_path, first)["hint"].splitlines()[0] == "rdc run deploy.runbook.md answer 2 yes --as mcp"
     assert spawn("run", "deploy.runbook.md", "answer", "2", "yes", "--as", "mcp", cwd=tmp_path).code == 0
 
     async def rest(host: Host) -> Table:

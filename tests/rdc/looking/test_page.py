@@ -115,9 +115,7 @@ def test_a_waiting_step_has_its_own_look_and_its_form_chooses_no_reply(incident:
     expect(page.locator("#state")).to_have_text("? WAITING")
     expect(box(page, "2 Does")).to_have_class(re.compile(r"\bwaiting seen\b"))
     expect(box(page, "2 Does").locator(".badge")).to_have_text("?")
-    look = (
-        "element => { const s = getComputedStyle(element); return [s.stroke, s.strokeDasharray, s.strokeWidth].join() }"
-    )
+    look = "one => { const s = getComputedStyle(one); return [s.stroke, s.strokeDasharray, s.strokeWidth].join() }"
     shapes = [box(page, text).locator("polygon").first.evaluate(look) for text in ("1 Measure", "2 Does", "3 Install")]
     assert len(set(shapes)) == 3
     button = page.get_by_role("button", name="Record the answer")
@@ -366,9 +364,7 @@ def asked(**more: Any) -> State:
     ],
     ids=["options", "text", "terminal", "gate", "parallel"],
 )
-def test_each_question_has_its_form(
-    state: State, roles: Mapping[Any, int], text: str, incident: str, person: People
-) -> None:
+def test_a_question_is_asked(state: State, roles: Mapping[Any, int], text: str, incident: str, person: People) -> None:
     page = person(viewport={"width": 1024, "height": 700}).look(incident, forged=(state, ()))
     form = page.locator("#question")
     expect(form).to_be_visible()
@@ -382,9 +378,7 @@ def test_each_question_has_its_form(
 
 def test_the_picture_follows_the_run(incident: str, person: People) -> None:
     """It scrolls to the current step, unless the person has just scrolled. The page itself stays where it is."""
-    visit = Visit(
-        1, "3", "", 1, 1, "pass", "PASS", is_failed=False, how="", transition="GOTO Rollback", next="Rollback"
-    )
+    visit = Visit(1, "3", "", 1, 1, "pass", "PASS", False, how="", transition="GOTO Rollback", next="Rollback")
     first = State("payments", "payments", "1", "running", 1, step="3", started="", since="")
     second = replace(first, step="Rollback", total=1)
     visitor = person(viewport={"width": 390, "height": 600})

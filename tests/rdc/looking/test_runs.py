@@ -27,12 +27,11 @@ from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
 
+OPEN = "Open the page."
 DEPLOY = (
     "# Deploy\n\n"
     + command("1. Build", "echo built; [ -e tried ] || { touch tried; false; }", "FAIL: RETRY 2")
-    + question(
-        "2. Does it look right?", "Open the page.\n\nThen the other.", "YES: CONTINUE", 'NO: STOP "Not deployed"'
-    )
+    + question("2. Does it look right?", f"{OPEN}\n\nThen the other.", "YES: CONTINUE", 'NO: STOP "Not deployed"')
     + command("3. Ship", "until [ -e go ]; do sleep 0.02; done; echo shipped")
 )
 NAME = "deploy.runbook.md"
@@ -64,22 +63,23 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def waiting(folder: Path, begun: Path) -> None:
+def page(folder: Path, begun: Path) -> Iterator[Client]:
     """That run in the current folder; its commands would run in the other one."""
     shutil.copytree(begun, folder, dirs_exist_ok=True)
+    with serving(NAME) as found:
+        yield found
 
 
 def run(*words: str, cwd: Path, given: str = "") -> None:
     spawn("run", NAME, *words, cwd=cwd, given=given)
 
 
-@pytest.mark.usefixtures("waiting")
-def test_a_stream_has_the_state_the_question_and_all_visits(client: Client, folder: Path) -> None:
-    stream = client.stream("deploy")
+def test_a_stream_has_the_state_the_question_and_all_visits(page: Client, folder: Path) -> None:
+    stream = page.stream("deploy")
     state = stream.until("state")
     assert (state["state"], state["step"], state["title"]) == ("waiting", "2", "Does it look right?")
     assert (state["total"], state["is_same"], state["has_logs"]) == (2, True, False)
-    other = client.stream("deploy")
+    other = page.stream("deploy")
     asked = other.question()
     assert (asked["step"], asked["at"], asked["kind"], asked["form"]) == ("2", "2:2", "ask", True)
     assert (asked["text"], asked["replies"]) == ("Open the page.\n\nThen the other.", ["yes", "no"])
@@ -88,23 +88,19 @@ def test_a_stream_has_the_state_the_question_and_all_visits(client: Client, fold
     assert (visits["after"], visits["run"]) == (0, state["run"])
     facts = [(one["n"], one["step"], one["attempt"], one["count"], one["word"]) for one in visits["visits"]]
     assert facts == [(1, "1", 1, 1, "FAIL"), (2, "1", 2, 2, "PASS")]
-    assert [(one["how"], one["transition"], one["next"]) for one in visits["visits"]] == [
-        ("exit code 1", "RETRY 2", "1"),
-        ("", "", "2"),
-    ]
+    ends = [(one["how"], one["transition"], one["next"]) for one in visits["visits"]]
+    assert ends == [("exit code 1", "RETRY 2", "1"), ("", "", "2")]
 
 
-@pytest.mark.usefixtures("waiting")
-def test_visits_have_the_times_of_the_report(client: Client, folder: Path) -> None:
+def test_visits_have_the_times_of_the_report(page: Client, folder: Path) -> None:
     """Page and report are one reading of the journal."""
     run("answer", "2", "no", "--by", "ann", "--note", "It is *red*", cwd=folder)
-    stream = client.stream("deploy")
+    stream = page.stream("deploy")
     visits = stream.until("visits")["visits"]
     report = json.loads(spawn("report", "--format", "json", cwd=folder).out)["steps"]
     keys = {"node": "step", "started": "started", "took": "took", "time": "ended", "word": "word", "says": "transition"}
-    assert [{keys[key]: one[key] for key in keys} for one in report] == [
-        {name: one[name] for name in keys.values()} for one in visits
-    ]
+    reported = [{keys[key]: one[key] for key in keys} for one in report]
+    assert reported == [{name: one[name] for name in keys.values()} for one in visits]
     answered = visits[-1]
     assert (answered["by"], answered["note"], answered["is_decision"]) == ("ann", "It is *red*", True)
     assert answered["took"] > 0, "how long the question waited"
@@ -155,47 +151,40 @@ def test_a_run_of_each_format_is_followed_to_its_end(
     assert [one["step"] for one in visits] == done != []
 
 
-@pytest.mark.usefixtures("waiting")
-def test_a_stream_continues_after_the_visits_that_a_page_has(client: Client, folder: Path) -> None:
-    identity = client.ask("/api/runs").json["runs"][0]["id"]
+def test_a_stream_continues_after_the_visits_that_a_page_has(page: Client, folder: Path) -> None:
+    identity = page.ask("/api/runs").json["runs"][0]["id"]
     mine = f"&run={identity}"
     for more, after in ((f"?after=1{mine}", 1), ("?after=1&run=another", 0), ("?after=1", 0), (f"?after=9{mine}", 0)):
-        stream = client.stream("deploy", more)
-        assert stream.until("visits")["after"] == after, more
+        assert page.stream("deploy", more).until("visits")["after"] == after, more
 
 
-@pytest.mark.usefixtures("waiting")
-def test_a_new_run_takes_the_place_of_one_that_is_over(client: Client, folder: Path) -> None:
+def test_a_new_run_takes_the_place_of_one_that_is_over(page: Client, folder: Path) -> None:
     run("answer", "2", "no", cwd=folder)
-    stream = client.stream("deploy")
+    stream = page.stream("deploy")
     old = stream.until("state", state="stop")["run"]
     run(cwd=folder)
     visits = next(data for kind, data in stream.events() if kind == "visits" and data["run"] != old)
     assert visits["after"] == 0
-    runs = client.ask("/api/runs").json["runs"]
-    assert [(one["key"], one["is_archived"], one["state"]) for one in runs] == [
-        ("deploy", False, "waiting"),
-        (f"deploy:{old}", True, "stop"),
-    ]
-    archived = client.stream(f"deploy:{old}")
+    runs = page.ask("/api/runs").json["runs"]
+    found = [(one["key"], one["is_archived"], one["state"]) for one in runs]
+    assert found == [("deploy", False, "waiting"), (f"deploy:{old}", True, "stop")]
+    archived = page.stream(f"deploy:{old}")
     state = archived.until("state")
     assert (state["run"], state["state"], state["message"]) == (old, "stop", "Not deployed")
     assert len(archived.until("visits")["visits"]) == 3
-    refused = client.answer(f"deploy:{old}", step="2", at="1:2", reply="yes", by="ann")  # where the current run is
+    refused = page.answer(f"deploy:{old}", step="2", at="1:2", reply="yes", by="ann")  # where the current run is
     assert refused.status == 409
 
 
-@pytest.mark.usefixtures("waiting")
-def test_steps_with_new_names_are_sent_again(client: Client, folder: Path) -> None:
-    stream = client.stream("deploy")
+def test_steps_with_new_names_are_sent_again(page: Client, folder: Path) -> None:
+    stream = page.stream("deploy")
     stream.until("visits")
     first, rest = DEPLOY.index("## 1."), DEPLOY.index("## 2.")
     shorter = DEPLOY[:first] + DEPLOY[rest:].replace("## 2.", "## 1.").replace("## 3.", "## 2.")
     document(folder, NAME, shorter)
     assert stream.until("state", is_same=False)["step"] == "2"
     run("resume", "--adopt", cwd=folder)
-    visits = stream.until("visits", after=0)
-    assert [one["step"] for one in visits["visits"]] == ["1 (removed)"] * 2
+    assert [one["step"] for one in stream.until("visits", after=0)["visits"]] == ["1 (removed)"] * 2
 
 
 def test_a_named_run_and_one_elsewhere_are_in_the_list(client: Client, folder: Path) -> None:
@@ -204,11 +193,8 @@ def test_a_named_run_and_one_elsewhere_are_in_the_list(client: Client, folder: P
     document(folder, "other.runbook.md", DEPLOY)
     spawn("run", "other.runbook.md", cwd=folder)
     found = client.ask("/api/runs").json
-    assert sorted((one["key"], one["state"]) for one in found["runs"]) == [
-        ("deploy", "none"),
-        ("deploy@blue", "waiting"),
-        ("mine", "waiting"),
-    ]
+    states = sorted((one["key"], one["state"]) for one in found["runs"])
+    assert states == [("deploy", "none"), ("deploy@blue", "waiting"), ("mine", "waiting")]
     assert found["chosen"] in ("deploy@blue", "mine"), "one that has started"
     for key in ("deploy@blue", "mine"):
         stream = client.stream(key)
@@ -222,9 +208,8 @@ def journal(folder: Path) -> Path:
     return folder / ".rdc" / "deploy" / "journal"
 
 
-@pytest.mark.usefixtures("waiting")
-def test_a_record_that_is_being_written_is_not_damage(client: Client, folder: Path) -> None:
-    stream = client.stream("deploy")
+def test_a_record_that_is_being_written_is_not_damage(page: Client, folder: Path) -> None:
+    stream = page.stream("deploy")
     stream.until("visits")
     lines = journal(folder).read_bytes().splitlines()
     line = encode({**json.loads(lines[-1][9:]), "n": len(lines)})
@@ -236,9 +221,8 @@ def test_a_record_that_is_being_written_is_not_damage(client: Client, folder: Pa
     assert stream.until("visits")["after"] == 2
 
 
-@pytest.mark.usefixtures("waiting")
-def test_a_repaired_journal_is_read_again(client: Client, folder: Path) -> None:
-    stream = client.stream("deploy")
+def test_a_repaired_journal_is_read_again(page: Client, folder: Path) -> None:
+    stream = page.stream("deploy")
     stream.until("visits")
     whole = journal(folder).read_bytes()
     damaged = journal(folder).with_name("damaged")
@@ -251,11 +235,8 @@ def test_a_repaired_journal_is_read_again(client: Client, folder: Path) -> None:
     assert len(stream.until("visits", after=0)["visits"]) == 2
 
 
-@pytest.mark.usefixtures("waiting")
-def test_another_journal_takes_its_place(
-    client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    stream = client.stream("deploy")
+def test_another_journal_replaces_it(page: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    stream = page.stream("deploy")
     first = stream.until("visits")["run"]
     away = tmp_path_factory.mktemp("away")
     shutil.copy(NAME, away)
@@ -269,9 +250,8 @@ def test_another_journal_takes_its_place(
 
 
 @pytest.mark.parametrize("damage", [b"00000000 {}\n", b"\xff\n", b'"'])
-@pytest.mark.usefixtures("waiting")
-def test_an_altered_record_is_damage(client: Client, folder: Path, damage: bytes) -> None:
-    stream = client.stream("deploy")
+def test_an_altered_record_is_damage(page: Client, folder: Path, damage: bytes) -> None:
+    stream = page.stream("deploy")
     stream.until("visits")
     whole = journal(folder).read_bytes()
     journal(folder).write_bytes(whole.replace(b'"Build"', b'"Built"', 1) if damage == b'"' else whole + damage)
@@ -279,30 +259,22 @@ def test_an_altered_record_is_damage(client: Client, folder: Path, damage: bytes
         stream.close()
         journal(folder).rename(journal(folder).with_suffix(".old"))
         shutil.copy(journal(folder).with_suffix(".old"), journal(folder))
-        stream = client.stream("deploy")
-    state = stream.until("state", state="unreadable")
-    assert state["message"]
+        stream = page.stream("deploy")
+    assert stream.until("state", state="unreadable")["message"]
     journal(folder).unlink()
     assert stream.until("state", state="none")["total"] == 0
 
 
 DAMAGED = [
-    (0, "run", None),
-    (0, "time", 5),
-    (0, "steps", 5),
-    (-1, "next", ["2"]),
-    (-1, "time", {}),
-    (-1, "seconds", 10**400),
-    (-1, "seconds", float("nan")),
+    *((0, "run", None), (0, "time", 5), (0, "steps", 5), (-1, "next", ["2"]), (-1, "time", {})),
+    *((-1, "seconds", 10**400), (-1, "seconds", float("nan")), (-1, "title", "\udcff")),
     (-1, "message", json.loads("[" * 500 + "]" * 500)),
-    (-1, "title", "\udcff"),
 ]
 
 
-@pytest.mark.usefixtures("waiting")
-def test_the_page_outlives_every_record(client: Client, folder: Path) -> None:
+def test_the_page_outlives_every_record(page: Client, folder: Path) -> None:
     """Anyone who can write a journal can also write its checksums."""
-    stream = client.stream("deploy")
+    stream = page.stream("deploy")
     stream.until("visits")
     whole, other = journal(folder).read_bytes(), journal(folder).with_name("other")
     for number, field, value in DAMAGED:
@@ -313,7 +285,7 @@ def test_the_page_outlives_every_record(client: Client, folder: Path) -> None:
         other.write_bytes(b"".join(map(encode, records)))
         other.replace(journal(folder))
         stream.until("visits")
-        assert client.ask("/api/runs").json["runs"][0]["key"] == "deploy", field
+        assert page.ask("/api/runs").json["runs"][0]["key"] == "deploy", field
         other.write_bytes(whole)
         other.replace(journal(folder))
         assert [one["title"] for one in stream.until("visits")["visits"]] == ["Build", "Build"], field
@@ -333,16 +305,15 @@ def test_a_moment_without_free_files_passes(client: Client, folder: Path, monkey
     assert stream.until("state", state="waiting")["total"] == 2
 
 
-@pytest.mark.usefixtures("waiting")
-def test_the_name_of_a_folder_is_no_option(client: Client, folder: Path) -> None:
+def test_the_name_of_a_folder_is_no_option(page: Client, folder: Path) -> None:
     for name in ("-h", "--adopt", "$(id)"):
         shutil.copytree(journal(folder).parent, folder / ".rdc" / f"deploy@{name}")
         key = quote(f"deploy@{name}", safe="")
-        stream = client.stream(key)
+        stream = page.stream(key)
         states = (data["next"] for kind, data in stream.events() if kind == "state")
         place = shlex.join(["--state-dir", f".rdc/deploy@{name}"])
         assert next(filter(None, states))[0].endswith(f" answer 2 yes {place}")
-        assert client.answer(key, step="2", at="2:2", reply="yes", by="ann").status == 200
+        assert page.answer(key, step="2", at="2:2", reply="yes", by="ann").status == 200
 
 
 def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -364,20 +335,18 @@ def test_no_link_is_followed(client: Client, folder: Path, tmp_path_factory: pyt
     runs = client.ask("/api/runs").json["runs"]
     assert [one["state"] for one in runs] == ["unreadable", "unreadable"]
     for one in runs:
-        stream = client.stream(one["key"])
-        assert "is a link" in stream.until("state", state="unreadable")["message"]
+        assert "is a link" in client.stream(one["key"]).until("state", state="unreadable")["message"]
 
 
-@pytest.mark.usefixtures("waiting")
 def test_a_long_record_has_its_state_in_the_list_and_a_damaged_run_of_another_document_is_not_there(
-    client: Client, folder: Path
+    page: Client, folder: Path
 ) -> None:
     records = [json.loads(line[9:]) for line in journal(folder).read_bytes().splitlines()]
     records[-1]["changed"]["long"] = "x" * 600_000
     journal(folder).write_bytes(b"".join(map(encode, records)))
     document(folder, ".rdc/other/journal", "00000000 {}\n")
     (folder / ".rdc" / "file").touch()
-    (entry,) = client.ask("/api/runs").json["runs"]
+    (entry,) = page.ask("/api/runs").json["runs"]
     assert (entry["key"], entry["state"], entry["step"]) == ("deploy", "waiting", "2")
 
 
@@ -396,26 +365,23 @@ def test_a_makefile_has_a_state_only(client: Client, folder: Path, monkeypatch: 
     assert client.answer("deploy.make", step="2", at="1:2", reply="yes", by="ann").status == 409
     assert client.ask("/api/runs/deploy.make/log/1").body == b""
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "rdc.looking.runs.make_run", lambda directory: Path(directory, "lock").readlink()
-        )  # it just ended
+        patch.setattr("rdc.looking.runs.make_run", lambda folder: Path(folder, "lock").readlink())  # it just ended
         time.sleep(1.5)
     make("REPLY=no")
     assert stream.until("state", state="stop")
 
 
-@pytest.mark.usefixtures("waiting")
-def test_the_second_person_sees_who_was_first(client: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = client.stream("deploy")
+def test_the_second_person_sees_who_was_first(page: Client, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = page.stream("deploy")
     at = stream.question()["at"]
     with monkeypatch.context() as agent:
         agent.setenv("CLAUDECODE", "1")
-        refused = client.answer("deploy", step="2", at=at, reply="yes", by="ann")
+        refused = page.answer("deploy", step="2", at=at, reply="yes", by="ann")
     assert (refused.status, "this is for a person" in refused.json["error"]) == (409, True)
-    first = client.answer("deploy", step="2", at=at, reply="yes", by="ann", note="<b>fine</b>")
+    first = page.answer("deploy", step="2", at=at, reply="yes", by="ann", note="<b>fine</b>")
     assert (first.status, first.json["continues"]) == (200, False)
     assert f"rdc run {NAME} resume" in first.json["next"]
-    second = client.answer("deploy", step="2", at=at, reply="no", by="bob")
+    second = page.answer("deploy", step="2", at=at, reply="no", by="bob")
     assert second.status == 409
     decided = second.json["decided"]
     assert (decided["by"], decided["word"], decided["note"]) == ("ann", "YES", "<b>fine</b>")
@@ -436,12 +402,11 @@ REFUSED = [
 ]
 
 
-@pytest.mark.usefixtures("waiting")
-def test_what_the_engine_refuses_changes_nothing(client: Client, folder: Path) -> None:
+def test_what_the_engine_refuses_changes_nothing(page: Client, folder: Path) -> None:
     before = journal(folder).read_bytes()
     for reply, message in REFUSED:
         given = {"step": "2", "at": "2:2", "reply": "yes", "by": "ann", **reply}
-        refused = client.answer("deploy", **given)
+        refused = page.answer("deploy", **given)
         assert refused.status in (400, 409), refused.body
         assert message in refused.json["error"]
         assert journal(folder).read_bytes() == before
@@ -455,8 +420,7 @@ def test_an_answer_continues_the_run_only_on_request(folder: Path) -> None:
         done = client.answer("deploy", step="2", at="2:2", reply="yes", by="ann")
         assert (done.status, done.json["continues"]) == (200, True)
         stream = client.stream("deploy")
-        state = stream.until("state", state="running", step="3")
-        assert state["holder"].startswith("pid ")
+        assert stream.until("state", state="running", step="3")["holder"].startswith("pid ")
         (folder / "go").touch()
         assert stream.until("state", state="complete")["has_logs"]
         assert client.ask("/api/runs/deploy/log/4").body == b"shipped\n"
@@ -487,25 +451,21 @@ def test_a_step_of_an_agent_shows_commands_only(folder: Path) -> None:
     assert "rdc run pick.yaml answer write" in asked["commands"][0]
 
 
-COLORS = command(
-    "1. Print", "printf 'a\\n\\033[31mred\\033[0m é\\n\\033]0;title\\007b\\033[2Jc\\rd\\n'; printf '\\033[3'"
-)
+PRINTS = "printf 'a\\n\\033[31mred\\033[0m é\\n\\033]0;title\\007b\\033[2Jc\\rd\\n'; printf '\\033[3'"
 
 
 def test_a_log_is_the_text_of_a_file(folder: Path) -> None:
-    document(folder, NAME, f"# Deploy\n\n{COLORS}")
+    document(folder, NAME, f"# Deploy\n\n{command('1. Print', PRINTS)}")
     for _ in range(2):
         run("--logs", cwd=folder)
     with serving(NAME) as client:
         found = client.ask("/api/runs/deploy/log/1")
-        assert found.headers["Content-Type"] == "text/plain; charset=utf-8"
-        assert found.body.decode() == "a\nred é\nd\n"
+        assert (found.headers["Content-Type"], found.body.decode()) == ("text/plain; charset=utf-8", "a\nred é\nd\n")
         start_of_a_code = int(found.headers["Log-Size"]) - int(found.headers["Log-Next"])
         assert start_of_a_code == 3, "it comes with its end"
         key = client.ask("/api/runs").json["runs"][1]["key"]
         assert client.ask(f"/api/runs/{key}/log/1").body.startswith(b"a\nred"), "that of the archived run"
-        stream = client.stream(key)
-        assert stream.until("state")["has_logs"]
+        assert client.stream(key).until("state")["has_logs"]
         (log,) = (folder / ".rdc" / "deploy" / "logs").iterdir()
         for kind in ("link", "pipe", "folder"):
             log.unlink()
@@ -645,9 +605,7 @@ def test_boxes_and_arrows_have_ids_in_the_picture(client: Client) -> None:
     steps = {one["step"]: one["source"] for one in found["boxes"]}
     assert steps == {"1": "", "2": "", "3": "", "2/STOP": "", "STOP": "1", "COMPLETE": ""} or "STOP" in steps
     arrows = {(one["source"], tuple(one["outcomes"])): one["target"] for one in found["arrows"]}
-    assert arrows["", ()] == "1"
-    assert arrows["2", ("pass",)] == "3"
-    assert arrows["2", ("fail",)] == "2/STOP"
+    assert (arrows["", ()], arrows["2", ("pass",)], arrows["2", ("fail",)]) == ("1", "3", "2/STOP")
 
 
 LARGE = "# Large\n\n" + "".join(command(f"{number}. Step {number}", "true") for number in range(1, 302))

@@ -75,9 +75,7 @@ def test_data_needs_the_token(client: Client, path: str) -> None:
     assert client.ask("/api/runs/deploy/answer", "POST", {"step": "1"}, Authorization=None).status == 401
 
 
-def test_the_token_has_192_random_bits_and_is_compared_in_constant_time(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_token_is_random_and_compared_in_constant_time(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = security.Door(1), security.Door(1)
     assert len(first.token) == 32
     assert first.token != second.token
@@ -110,8 +108,7 @@ def test_each_answer_has_the_headers(client: Client) -> None:
         found = client.ask(path, **headers).headers
         policy = dict(part.split(" ", 1) for part in found["Content-Security-Policy"].split("; "))
         assert policy == {**none, **own, **trusted}
-        assert found["X-Content-Type-Options"] == "nosniff"
-        assert found["Cache-Control"] == "no-store"
+        assert (found["X-Content-Type-Options"], found["Cache-Control"]) == ("nosniff", "no-store")
         assert found["Referrer-Policy"] == "no-referrer"
         assert not [name for name in found if name.lower().startswith("access-control")]
         assert found["Server"] == "rdc", "a version helps only attackers"
@@ -154,9 +151,7 @@ def posted(client: Client, *lines: str, body: bytes = b"") -> bytes:
         ((), 400),
     ],
 )
-def test_a_length_that_two_servers_could_read_differently_ends_the_connection(
-    client: Client, lines: tuple[str, ...], code: int
-) -> None:
+def test_a_length_with_two_meanings_ends_the_connection(client: Client, lines: tuple[str, ...], code: int) -> None:
     body = json.dumps(REPLY).encode()
     answer = posted(client, *(line.format(len(body)) for line in lines), body=body)
     assert status(answer) == code
@@ -169,15 +164,10 @@ def test_a_read_has_no_body(client: Client) -> None:
     assert (status(answer), answer.count(b"HTTP/1.1 ")) == (400, 1)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *(b"", b"{", b"[]", b"\xff", b"null", b'{"step": 1}', b"[" * 100_000),
-        b'{"step":"1","at":"","reply":"","by":"","more":1}',
-    ],
-)
-def test_a_body_is_an_answer(client: Client, body: bytes) -> None:
-    assert client.ask("/api/runs/deploy/answer", "POST", body).status == 400
+def test_a_body_is_an_answer(client: Client) -> None:
+    more = b'{"step":"1","at":"","reply":"","by":"","more":1}'
+    for body in (b"", b"{", b"[]", b"\xff", b"null", b'{"step": 1}', b"[" * 100_000, more):
+        assert client.ask("/api/runs/deploy/answer", "POST", body).status == 400, body[:99]
 
 
 def test_a_form_of_another_site_could_not_send_this(client: Client) -> None:
@@ -226,9 +216,7 @@ def test_broken_requests_are_refused(client: Client, data: bytes, codes: set[int
     assert client.ask("/api/document").status == 200
 
 
-def test_slow_clients_keep_no_one_waiting_and_a_silent_one_is_left(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_clients_keep_no_one_waiting_nor_a_silent_one(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = [socket.create_connection(("127.0.0.1", client.port)) for _ in range(40)]
     try:
         for number, one in enumerate(slow):

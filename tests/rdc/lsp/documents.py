@@ -93,7 +93,6 @@ step_specs:
     inputs: {artifacts: ["{output_folder}/notes.md"]}
 """
 
-
 FINE = "# T\n\n## 1. Build\n\nDo it.\n\n- FAIL: GOTO Rollback\n\n## Rollback\n\nUndo it.\n"
 BROKEN = FINE.replace("GOTO Rollback", "GOTO Rolback")
 

@@ -17,9 +17,7 @@ pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
 OUTER = "# Outer\n\n## 1. All of it\n\n- inner.runbook.md\n"
 
 
-async def test_a_diagnostic_has_place_code_severity_and_help_until_it_is_fixed_or_closed(
-    client: Editor, tmp_path: Path
-) -> None:
+async def test_a_diagnostic_has_place_code_severity_and_help_until_it_is_fixed(client: Editor, tmp_path: Path) -> None:
     uri = await client.open(tmp_path / "a.runbook.md", BROKEN)
     (found,) = client.diagnostics[uri]
     assert (found.code, found.source, found.severity) == ("RD201", "rdc", lsp.DiagnosticSeverity.Error)
@@ -34,9 +32,7 @@ async def test_a_diagnostic_has_place_code_severity_and_help_until_it_is_fixed_o
     assert client.codes(uri) == []
 
 
-async def test_a_diagnostic_has_the_level_of_an_editor_related_places_and_its_page(
-    client: Editor, tmp_path: Path
-) -> None:
+async def test_a_diagnostic_has_an_editors_level_related_places_and_its_page(client: Editor, tmp_path: Path) -> None:
     (tmp_path / "rdc.toml").write_text('docs-url = "https://docs.example.org/rdc"\n')
     uri = await client.open(tmp_path / "a.runbook.md", TOLERATED)
     levels = {one.code: one.severity for one in client.diagnostics[uri]}
@@ -87,9 +83,7 @@ async def test_a_broken_include_is_shown_in_its_own_file(client: Editor, tmp_pat
     await client.until(lambda one: one.uri == inner.as_uri() and not one.diagnostics)
 
 
-async def test_a_new_buffer_or_a_file_outside_of_the_editor_can_be_the_missing_one(
-    client: Editor, tmp_path: Path
-) -> None:
+async def test_a_new_buffer_or_a_file_from_elsewhere_can_be_the_missing_one(client: Editor, tmp_path: Path) -> None:
     outer, inner = await client.open(tmp_path / "outer.runbook.md", OUTER), tmp_path / "inner.runbook.md"
     assert client.codes(outer) == ["RD301"]
     uri = await client.open(inner, FINE)
@@ -134,9 +128,7 @@ async def test_a_change_of_the_configuration_reaches_its_documents_and_answers(c
     await client.until(lambda one: one.uri == uri and bool(one.diagnostics), before)
 
 
-async def test_a_buffer_is_checked_if_it_looks_like_a_document_and_other_files_are_left_alone(
-    client: Editor, tmp_path: Path
-) -> None:
+async def test_a_buffer_is_checked_if_it_looks_like_a_document_no_other_file(client: Editor, tmp_path: Path) -> None:
     uri = await client.open("untitled:Untitled-1", BROKEN)
     assert client.codes(uri) == ["RD201"]
     await client.type(uri, "Just notes.\n")
@@ -152,8 +144,7 @@ async def test_a_buffer_is_checked_if_it_looks_like_a_document_and_other_files_a
 async def test_a_link_to_a_document_keeps_the_address_of_the_editor(client: Editor, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    uri = await client.open(tmp_path / "link" / "a.runbook.md", BROKEN)
-    assert client.codes(uri) == ["RD201"]
+    assert client.codes(await client.open(tmp_path / "link" / "a.runbook.md", BROKEN)) == ["RD201"]
 
 
 async def test_the_thread_is_free_for_others_while_a_large_document_is_checked(client: Editor, tmp_path: Path) -> None:
@@ -162,7 +153,6 @@ async def test_the_thread_is_free_for_others_while_a_large_document_is_checked(c
     small = await client.open(tmp_path / "small.runbook.md", FINE)
     checking = asyncio.create_task(large)
     await asyncio.sleep(0)
-    lens = lsp.CodeLensParams(lsp.TextDocumentIdentifier(small))
-    assert await client.text_document_code_lens_async(lens)
+    assert await client.text_document_code_lens_async(lsp.CodeLensParams(lsp.TextDocumentIdentifier(small)))
     assert not checking.done()
     await checking

@@ -49,13 +49,7 @@ async def completed(client: Editor, uri: str, at: lsp.Position) -> dict[str, lsp
     ],
 )
 async def test_what_fits(
-    client: Editor,
-    tmp_path: Path,
-    file: str,
-    whole: str,
-    typed: str,
-    offered: set[str],
-    chosen: tuple[str, str] | None,
+    client: Editor, tmp_path: Path, file: str, whole: str, typed: str, offered: set[str], chosen: tuple[str, str] | None
 ) -> None:
     text, at = cursor(whole.replace("HERE", typed))
     uri = await client.open(tmp_path / file, text)
@@ -92,18 +86,13 @@ async def test_the_configuration_has_completion_and_hover(client: Editor, tmp_pa
     assert (await client.hover(uri, at))[0].startswith("**source**")
 
 
-@pytest.mark.parametrize(
-    ("file", "whole"),
-    [
-        ("a.runbook.md", RUNBOOK),
-        ("a.playbook.md", PLAYBOOK),
-        ("a.workflow.yaml", WORKFLOW),
-        ("a.stepspec.yaml", SPECIFICATION),
-    ],
-)
-async def test_each_key_of_a_document(client: Editor, tmp_path: Path, file: str, whole: str) -> None:
+WHOLE = {"runbook.md": RUNBOOK, "playbook.md": PLAYBOOK, "workflow.yaml": WORKFLOW, "stepspec.yaml": SPECIFICATION}
+
+
+@pytest.mark.parametrize(("suffix", "whole"), WHOLE.items(), ids=WHOLE)
+async def test_each_key_of_a_document(client: Editor, tmp_path: Path, suffix: str, whole: str) -> None:
     """The server answers at each second or third moment, and its edit is around the cursor."""
-    uri = await client.open(tmp_path / file, "")
+    uri = await client.open(tmp_path / f"a.{suffix}", "")
     text = whole.replace("HERE", "")
     for end in (*range(1, len(text), 2 if len(text) < 500 else 3), len(text)):
         typed, at = cursor(text[:end] + "‸")

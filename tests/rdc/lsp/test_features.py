@@ -155,9 +155,7 @@ async def test_places_of_a_name(client: Editor, tmp_path: Path, sample: Sample) 
     assert [place.kind for place in lit or ()].count(lsp.DocumentHighlightKind.Write) == 1
 
 
-async def test_symbols_are_inside_of_each_other_beside_folds_and_the_lens(
-    client: Editor, tmp_path: Path, sample: Sample
-) -> None:
+async def test_symbols_are_nested_beside_folds_and_the_lens(client: Editor, tmp_path: Path, sample: Sample) -> None:
     one = await opened(client, tmp_path, sample)
     found = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(one.identifier))
     names, lines = [], 0
@@ -181,9 +179,7 @@ async def test_symbols_are_inside_of_each_other_beside_folds_and_the_lens(
     assert lens.command.arguments == (one.uri,)
 
 
-async def test_diagnostics_and_hover_which_uses_the_last_good_program(
-    client: Editor, tmp_path: Path, sample: Sample
-) -> None:
+async def test_diagnostics_and_hover_of_the_last_good_program(client: Editor, tmp_path: Path, sample: Sample) -> None:
     one = await opened(client, tmp_path, sample)
     shown, place = await client.hover(one.uri, one.at)
     assert [part for part in sample.shown if part not in shown] == []

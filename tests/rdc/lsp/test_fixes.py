@@ -20,9 +20,8 @@ async def offered(
     client: Editor, uri: str, *, only: Sequence[lsp.CodeActionKind | str] | None = None, where: lsp.Range = EVERYWHERE
 ) -> list[lsp.CodeAction]:
     context = lsp.CodeActionContext(list(client.diagnostics[uri]), only=only)
-    found = await client.text_document_code_action_async(
-        lsp.CodeActionParams(lsp.TextDocumentIdentifier(uri), where, context)
-    )
+    params = lsp.CodeActionParams(lsp.TextDocumentIdentifier(uri), where, context)
+    found = await client.text_document_code_action_async(params)
     return [one for one in found or () if isinstance(one, lsp.CodeAction)]
 
 
@@ -32,9 +31,7 @@ def applied(text: str, action: lsp.CodeAction) -> str:
 
 
 @pytest.mark.parametrize("only", [None, [lsp.CodeActionKind.QuickFix], ["quickfix"]])
-async def test_a_safe_fix_is_preferred_and_one_that_may_change_the_meaning_is_not(
-    client: Editor, tmp_path: Path, only: Sequence[str] | None
-) -> None:
+async def test_only_a_safe_fix_is_preferred(client: Editor, tmp_path: Path, only: Sequence[str] | None) -> None:
     uri = await client.open(tmp_path / "a.runbook.md", TEXT)
     found = await offered(client, uri, only=only)
     safe, unsafe = found[0], {one.title: one for one in found}["Write `Rollback` (may change the meaning)"]
@@ -45,8 +42,7 @@ async def test_a_safe_fix_is_preferred_and_one_that_may_change_the_meaning_is_no
     assert applied(TEXT, unsafe) == TEXT.replace("Rolback", "Rollback")
     if only is None:  # all safe fixes in a menu are made when they are chosen
         assert (found[-1].title, found[-1].edit) == ("Fix all that is safe to fix", None)
-        resolved = await client.code_action_resolve_async(found[-1])
-        assert applied(TEXT, resolved) == TEXT.replace("Stop", "STOP")
+        assert applied(TEXT, await client.code_action_resolve_async(found[-1])) == TEXT.replace("Stop", "STOP")
 
 
 async def test_fixes_of_the_chosen_lines_of_all_that_is_saved_and_of_no_problem(client: Editor, tmp_path: Path) -> None:
@@ -75,9 +71,7 @@ async def test_a_fix_without_a_proof_is_not_offered(client: Editor, tmp_path: Pa
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-async def test_formatting_changes_only_the_lines_that_differ_if_there_are_no_errors(
-    client: Editor, tmp_path: Path, end: str
-) -> None:
+async def test_formatting_changes_only_the_lines_that_differ(client: Editor, tmp_path: Path, end: str) -> None:
     lines = ["# T", "", "##  1:  A 😀", "", "Do it.", "", "* FAIL: STOP", "", "## 2. B", "", "Do it.", ""]
     text = end.join(lines)
     uri = await client.open(tmp_path / "a.runbook.md", text)

@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcException
 
 from rdc import api
 from tests.rdc.lsp.documents import PLAYBOOK, RUNBOOK, WORKFLOW, at
+from tests.support.cli import document
 from tests.support.editor import Editor, changed, cursor, edited, texts_at
 
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
@@ -19,9 +20,7 @@ OUTER = "# Outer\n\n## 1. All of it\n\n- parts/inn‸er.runbook.md\n- missing.ru
 
 
 async def test_an_included_document_is_a_link(client: Editor, tmp_path: Path) -> None:
-    inner = tmp_path / "parts" / "inner.runbook.md"
-    inner.parent.mkdir()
-    inner.write_text(INNER)
+    inner = document(tmp_path, "parts/inner.runbook.md", INNER)
     text, where = cursor(OUTER)
     uri = await client.open(tmp_path / "outer.runbook.md", text)
     identifier = lsp.TextDocumentIdentifier(uri)
@@ -36,7 +35,7 @@ async def test_an_included_document_is_a_link(client: Editor, tmp_path: Path) ->
 
 
 async def test_a_link_does_not_leave_the_project(client: Editor, tmp_path: Path) -> None:
-    (tmp_path / "outside.runbook.md").write_text(INNER)
+    document(tmp_path, "outside.runbook.md", INNER)
     (tmp_path / "in").mkdir()
     uri = await client.open(tmp_path / "in" / "a.runbook.md", "# T\n\n## 1. A\n\n- ../outside.runbook.md\n")
     params = lsp.DocumentLinkParams(lsp.TextDocumentIdentifier(uri))
@@ -58,24 +57,19 @@ RENAMES = [
 
 
 @pytest.mark.parametrize(("file", "text", "place", "new"), RENAMES)
-async def test_a_rename_changes_a_name_and_nothing_else(
-    client: Editor, tmp_path: Path, file: str, text: str, place: str, new: str
-) -> None:
+async def test_a_rename(client: Editor, tmp_path: Path, file: str, text: str, place: str, new: str) -> None:
     """Renaming back gives the same text, and the flow has the same shape under other names."""
     _, where = cursor(at(text, place.replace("\n", "\r\n") if "\r" in text else place))
     uri = await client.open(tmp_path / file, text)
-    allowed = await client.text_document_prepare_rename_async(
-        lsp.PrepareRenameParams(lsp.TextDocumentIdentifier(uri), where)
-    )
+    asked = lsp.PrepareRenameParams(lsp.TextDocumentIdentifier(uri), where)
+    allowed = await client.text_document_prepare_rename_async(asked)
     assert isinstance(allowed, lsp.PrepareRenamePlaceholder)
     now = await renamed(client, uri, text, where, new)
     before, after = (api.check(tmp_path / file, unsaved={str(tmp_path / file): one}) for one in (text, now))
     assert [one.code for one in after.diagnostics] == [one.code for one in before.diagnostics]
-    shapes = [
-        [(one.task.kind, len(one.edges)) for one in made.program.nodes] for made in (before, after) if made.program
-    ]
-    assert len(shapes) == 2
-    assert shapes[0] == shapes[1]
+    programs = [made.program for made in (before, after) if made.program]
+    first, second = ([(one.task.kind, len(one.edges)) for one in made.nodes] for made in programs)
+    assert first == second
     await client.type(uri, now)
     start = lsp.Position(where.line, allowed.range.start.character)
     assert await renamed(client, uri, now, start, allowed.placeholder) == text
@@ -93,16 +87,11 @@ async def renamed(client: Editor, uri: str, text: str, where: lsp.Position, new:
 @pytest.mark.parametrize(
     ("place", "new", "reason"),
     [
-        ("## ‸1. Back", "Build", "number"),
-        ("GOTO Roll‸back\n\n## 2", "two words", "name"),
-        ("GOTO Roll‸back\n\n## 2", "GOTO", "GOTO"),
-        ("Does {{ver‸sion}}", "backup", "backup"),
-        ("\n# De‸ploy", "x", ""),
+        *(("GOTO Roll‸back\n\n## 2", "two words", "name"), ("GOTO Roll‸back\n\n## 2", "GOTO", "GOTO")),
+        *(("## ‸1. Back", "Build", "number"), ("Does {{ver‸sion}}", "backup", "backup"), ("\n# De‸ploy", "x", "")),
     ],
 )
-async def test_a_rename_is_refused_with_a_reason(
-    client: Editor, tmp_path: Path, place: str, new: str, reason: str
-) -> None:
+async def test_a_refused_rename_has_a_reason(client: Editor, tmp_path: Path, place: str, new: str, reason: str) -> None:
     _, where = cursor(at(RUNBOOK, place))
     uri = await client.open(tmp_path / "a.runbook.md", RUNBOOK)
     with pytest.raises(JsonRpcException) as refusal:

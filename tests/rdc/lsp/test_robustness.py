@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcException
 
 from benchmarks.document import runbook
 from tests.rdc.lsp.documents import BROKEN, FINE
+from tests.support.cli import document
 from tests.support.editor import PATIENCE, Editor, editor, texts_at
 
 pytestmark = [pytest.mark.process, pytest.mark.asyncio(loop_scope="module")]
@@ -44,9 +45,8 @@ async def everything(client: Editor, uri: str, at: lsp.Position) -> None:
     }
     async with asyncio.timeout(PATIENCE):
         for name, kind in QUESTIONS.items():
-            params = kind(
-                text_document=identifier, **given.get(name, {}), **({"position": at} if name in PLACED else {})
-            )
+            place = {"position": at} if name in PLACED else {}
+            params = kind(text_document=identifier, **given.get(name, {}), **place)
             await getattr(client, f"text_document_{name}_async")(params)
         context = lsp.CodeActionContext([])
         await client.text_document_code_action_async(lsp.CodeActionParams(identifier, lsp.Range(at, at), context))
@@ -107,8 +107,7 @@ async def test_hundreds_of_changes_in_a_second(client: Editor, tmp_path: Path) -
 
 async def test_files_and_folders_that_vanish(client: Editor, tmp_path: Path) -> None:
     folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "rdc.toml").write_text("")
+    document(folder, "rdc.toml", "")
     uri = await client.open(folder / "a.runbook.md", BROKEN)
     shutil.rmtree(folder)
     await client.type(uri, FINE)
@@ -161,8 +160,7 @@ async def test_a_name_that_is_half_of_a_pair_of_surrogates(client: Editor, tmp_p
     uri = await client.open(tmp_path / "a.runbook.md", FINE)
     params = lsp.DocumentSymbolParams(lsp.TextDocumentIdentifier(uri))
     asked = client.protocol.send_request_async(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, params, "\ud800")  # type: ignore[no-untyped-call]
-    answer = await asked
-    assert [one.name for one in answer] == ["1. Build", "Rollback"]
+    assert [one.name for one in await asked] == ["1. Build", "Rollback"]
 
 
 HOSTILE = "![x](https://evil.example/x.png) <img src=x> [a](command:evil) `$(touch /tmp/x)` \x1b[31m"
