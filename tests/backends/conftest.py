@@ -1,7 +1,5 @@
 """What the tests of the Make target share."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -10,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.makefiles import FLOW, PATIENCE, Place, kill_all
-
-KINDS = ("busybox sh", "bash --posix", "dash")
 
 
 @pytest.fixture
@@ -31,9 +27,8 @@ def ended() -> Iterator[list[subprocess.Popen[str]]]:
         process.communicate(timeout=PATIENCE)
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=("busybox sh", "bash --posix", "dash"))
 def kind(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A shell of some kind."""
     real, *more = request.param.split()
     if not shutil.which(real):
         pytest.skip(f"there is no {real} here")

@@ -1,7 +1,5 @@
 """Every comment above the author's part of programs, workers and Makefiles is true; a new one must be taught here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 
@@ -45,7 +43,6 @@ OF_ALL: list[tuple[str, Check]] = [
     source(),
     *EDITING,
 ]
-
 
 OF_PYTHON: list[tuple[str, Check]] = [
     *(
@@ -154,17 +151,10 @@ def test_a_comment_that_is_not_true_is_found(
 
 PROVED = "# rdc proved "
 HOSTILE = (
-    '"$(shell touch escaped)" PASS before 2',
-    '"${{ secrets.TOKEN }}" PASS before 2',
-    "1 PASS before 2\nrun: touch escaped",
-    '1 PASS before "\u2028touch escaped\r\x1b[2J"',
-    "1 PASS before 2 \\",
-    '"""',
-    "${{" * 300,
-    "x" * 1000,
-    "1 PASS before 2",
-    "1 PASS before 2",
-)
+    '"$(shell touch escaped)" PASS before 2', '"${{ secrets.TOKEN }}" PASS before 2',
+    "1 PASS before 2\nrun: touch escaped", '1 PASS before "\u2028touch escaped\r\x1b[2J"', "1 PASS before 2 \\",
+    '"""', "${{" * 300, "x" * 1000, "1 PASS before 2", "1 PASS before 2",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("target", ["github", "make", "python", "dbos"])

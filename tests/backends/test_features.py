@@ -1,7 +1,5 @@
 """What a target does not carry is refused with the step and the feature, never dropped."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import cache
 from typing import ClassVar
@@ -53,9 +51,8 @@ def examples() -> dict[Feature, Program]:
     ready = Ask("pass_fail", text("Ready?"))
     found[Feature.TEXTS] = with_slot(ready, replace(to("COMPLETE"), effects=(Keep("x"),)))
     found[Feature.EXTRACTS] = with_slot(REVIEWER, replace(to("COMPLETE"), effects=(Keep("x", extract="field"),)))
-    found[Feature.OUTPUTS] = with_slot(
-        Shell("sh", text("true")), replace(to("COMPLETE"), effects=(Keep("x", "output", "x"),))
-    )
+    keeps = replace(to("COMPLETE"), effects=(Keep("x", "output", "x"),))
+    found[Feature.OUTPUTS] = with_slot(Shell("sh", text("true")), keeps)
     found[Feature.INPUTS] = replace(with_slot(Branch()), inputs=(Input("x", "string"),))
     found[Feature.TIMEOUTS] = with_settings(Settings(timeout=1))
     found[Feature.DELAYS] = with_settings(Settings(delay=1))
@@ -121,14 +118,10 @@ def test_a_branch_on_a_kept_text_is_refused() -> None:
     asked = node("1", Ask("input", text("Which version?")), replace(to("2"), effects=(Keep("version"),)))
     chosen = node("2", Branch(), to("COMPLETE", SlotTest("version", "==", "1")), to("STOP"))
     ends = (node("COMPLETE", End("complete")), node("STOP", End("stop")))
-    keeping = replace(program(asked, chosen, *ends), slots=(Slot("version"),))
-    emission = Quiet().emit(keeping, {})
+    emission = Quiet().emit(replace(program(asked, chosen, *ends), slots=(Slot("version"),)), {})
     assert emission.text is None
     messages = [item.message for item in emission.diagnostics]
     assert messages == ["the target quiet does not support stored strings (steps 1, 2)"]
-
-
-# --- Why a target calls the program, and the two files that it needs then ---------------------------------------------
 
 
 @pytest.fixture
@@ -138,11 +131,8 @@ def simple() -> Program:
     )
 
 
-def test_every_feature_has_a_clause() -> None:
+def test_every_feature_has_a_clause_and_commands_and_plain_questions_need_no_program(simple: Program) -> None:
     assert set(DOES) == set(Feature)
-
-
-def test_commands_and_plain_questions_need_no_program(simple: Program) -> None:
     assert reason(simple) is None
 
 

@@ -1,7 +1,5 @@
 """What a target says of its outputs to `rdc verify`, `rdc build`, `rdc runtime` and `rdc test`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import chain
 
@@ -25,13 +23,10 @@ def test_only_the_source_proves_an_output_of_a_target_that_does_not_verify_it() 
     assert found == (VerifyStatus.SOURCE_MISSING, "the source has changed; only the source proves this file", 0)
 
 
-def test_the_runtimes_in_any_output_are_items_for_a_review() -> None:
+def test_each_runtime_in_an_output_or_beside_it_is_an_item_for_a_review() -> None:
     line = f"# The runtime of rdc 0.1.0, edition values (sha256 {DIGEST}).\n".encode()
     assert list(SampleBackend().review_items("a.txt", b"first\n" + line)) == [f"runtime values {DIGEST}"]
     assert list(SampleBackend().review_items("a.txt", b" " + line)) == []
-
-
-def test_a_runtime_beside_an_output_is_one_item_whatever_it_contains() -> None:
     found = SampleBackend().review_items("rdc/rdc_runtime_agents_01234567.py", b"a text\n")
     assert list(found) == [f"runtime agents {sha256_of('a text' + chr(10))}"]
 
@@ -49,19 +44,15 @@ def test_a_companion_file_must_have_its_text(found: OutputFile, message: str) ->
 
 
 def test_the_first_line_that_differs_is_counted_from_1() -> None:
-    assert first_difference("a\nb\nc", "a\nx\nc") == 2
-    assert first_difference("a", "a\nb") == 2
+    assert (first_difference("a\nb\nc", "a\nx\nc"), first_difference("a", "a\nb")) == (2, 2)
 
 
-def test_each_runtime_has_one_target_and_a_text_with_the_mark_or_the_loop() -> None:
+def test_each_runtime_has_one_target_and_a_text_that_is_found_as_a_whole() -> None:
     runtimes = [load(name).runtimes() for name in BACKENDS]
     assert set(Counter(chain.from_iterable(runtimes)).values()) == {1}
-    assert all(written.strip() for each in runtimes for written in each.values())
-
-
-def test_a_saved_runtime_is_found_as_a_whole() -> None:
-    for name in BACKENDS:
-        for runtime, written in load(name).runtimes().items():
+    for name, each in zip(BACKENDS, runtimes, strict=True):
+        for runtime, written in each.items():
+            assert written.strip()
             assert load(name).runtime_in(runtime, written) in written
 
 

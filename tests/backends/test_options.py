@@ -1,7 +1,5 @@
 """Options as classes: how values are read by their types, what is wrong in them, and which differ from defaults."""
 
-from __future__ import annotations
-
 import math
 from datetime import date
 from typing import Annotated, Literal, Self

@@ -1,7 +1,5 @@
 """The templates of the targets: each one is used, and a value that is missing is an error."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

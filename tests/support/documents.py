@@ -7,6 +7,7 @@ from textwrap import dedent
 
 from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
+from compiler.ir.program import Program
 
 
 def compiled(folder: Path, text: str, files: dict[str, str] | None = None, **settings: object) -> Compilation:
@@ -17,6 +18,13 @@ def compiled(folder: Path, text: str, files: dict[str, str] | None = None, **set
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(dedent(content), encoding="utf-8")
     return compile_file(str(folder / "main.runbook.md"), Settings(**settings))  # type: ignore[arg-type]
+
+
+def program_at(path: Path | str) -> Program:
+    """The program of a file, which has no errors."""
+    found = compile_file(str(path))
+    assert found.program, found.diagnostics
+    return found.program
 
 
 def findings(compilation: Compilation) -> list[str]:

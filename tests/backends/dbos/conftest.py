@@ -1,7 +1,5 @@
 """Databases for workers: a SQLite file, and a PostgreSQL server that tests install by themselves."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -123,5 +121,4 @@ def new_database(server: str, name: str) -> str:
     name = name.lower().replace("_", "")[-60:]
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"'.encode())
-    parts = urlsplit(server)
-    return urlunsplit(parts._replace(path=f"/{name}"))
+    return urlunsplit(urlsplit(server)._replace(path=f"/{name}"))

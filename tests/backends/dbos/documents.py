@@ -1,7 +1,5 @@
 """Documents whose steps write files when they begin, and end when there is a file."""
 
-from __future__ import annotations
-
 from tests.support.runbooks import command, question
 
 WAITS = (

@@ -1,7 +1,5 @@
 """A fleet of workers whose commands begin at once."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rows that rdc never writes, or that someone writes at a bad moment, in the SQLite file of a fleet."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -32,13 +30,10 @@ def legs_of(fleet: Fleet, run: str = "r1") -> Iterator[Legs]:
     legs.close()
 
 
-def add_run(
-    legs: Legs, run: str, change: Change = dict, result: dict[str, Any] | None = None, like: str = "r1"
-) -> None:
+def add_run(legs: Legs, run: str, change: Change = dict, result: Any = None, like: str = "r1") -> None:
     """Add a run whose first record is that of another, changed. A run with a result has ended."""
-    ((queue, version),) = legs.rows(
-        f"SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = '{like}.1'"
-    )
+    query = f"SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = '{like}.1'"
+    ((queue, version),) = legs.rows(query)
     (begin, *_), _ = legs.journal(like, 1)
     record = change({key: value for key, value in begin.items() if key != "n"})
     given = {"records": [{**record, "run": run}], "step": record["node"]}
@@ -65,6 +60,5 @@ def output(message: dict[str, Any]) -> str:
 
 
 def status_of(legs: Legs, run: str) -> list[tuple[str, str]]:
-    """Return the status and the worker of each leg of a run."""
     found: list[Leg] = legs.of_run(run)
     return [(leg.status, leg.worker) for leg in found]

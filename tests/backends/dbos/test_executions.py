@@ -1,7 +1,5 @@
 """Executions of legs: a worker stores messages of its helper, and ends what a killed helper has left."""
 
-from __future__ import annotations
-
 import io
 import socket
 import subprocess
@@ -49,8 +47,6 @@ class Engine:
 
 
 class Database:
-    """Has runs without records."""
-
     is_sqlite, path = True, ""
 
     def __init__(self) -> None:
@@ -132,8 +128,7 @@ def test_a_helper_of_a_lost_leg_ends_without_a_record() -> None:
         mine.database.gone = {"r1.1"}
         with pytest.raises(Parked):
             Execution(mine, "r1", 1).go(GIVEN)
-        assert mine.engine.stored == []
-        assert mine._parked == []
+        assert (mine.engine.stored, mine._parked) == ([], [])
 
 
 def test_all_parallel_commands_of_a_killed_helper_are_ended() -> None:

@@ -1,7 +1,5 @@
 """Programs of all formats at workers, texts that databases find difficult, and random specifications."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -24,8 +22,6 @@ from tests.support.stepspec_drives import EXECUTOR, MOST_CALLS, drive_of
 
 pytestmark = pytest.mark.process
 
-REVIEW = ROOT / "examples" / "programs" / "parallel-review.program.json"
-
 AGENT = """\
 cat > /dev/null
 echo "$RDC_AGENT_TYPE ${RDC_STEP:-} $$" >> calls
@@ -45,7 +41,7 @@ def agent(folder: Path, text: str = AGENT) -> str:
 @pytest.mark.soak
 def test_a_killed_worker_leaves_no_parallel_agent_and_repeats_no_finished_one(fleet: WarmFleet, tmp_path: Path) -> None:
     text = AGENT.replace("if test -e hold", 'if test -e hold && test "$RDC_AGENT_TYPE" = style')
-    fleet.compile_file(REVIEW)
+    fleet.compile_file(ROOT / "examples" / "programs" / "parallel-review.program.json")
     (tmp_path / "hold").touch()
     worker = fleet.worker("--agent", agent(tmp_path, text))
     fleet.start("r1")
@@ -102,8 +98,7 @@ def test_values_travel_in_the_database_and_secrets_do_not(sqlite_fleet: WarmFlee
     fleet = sqlite_fleet
     fleet.compile(VALUES)
     missing = fleet.worker(ready=False)
-    assert missing.process.wait(20) == 2
-    assert "DEPLOY_TOKEN" in missing.text
+    assert (missing.process.wait(20), "DEPLOY_TOKEN" in missing.text) == (2, True), missing
     worker = fleet.worker(DEPLOY_TOKEN="topsecretvalue")
     fleet.expect(2, "REGION", "start", "--input", "REGION=mars")
     fleet.expect(75, "", "start", "--id", "r1", "--input", "REGION=us", "--wait")
@@ -111,8 +106,7 @@ def test_values_travel_in_the_database_and_secrets_do_not(sqlite_fleet: WarmFlee
     assert fleet.call("answer", "r1", "2", "yes").code == 0
     fleet.until("r1", "complete")
     assert fleet.lines("used") == ["us.example.org"]
-    shown = fleet.call("status", "r1", "--json")
-    assert json.loads(shown.out)["finished"][0]["output"] == "token: ***\n"
+    assert json.loads(fleet.call("status", "r1", "--json").out)["finished"][0]["output"] == "token: ***\n"
     worker.stop()
     for path in (*tmp_path.glob("runs.sqlite*"), *(tmp_path / ".rdc").rglob("*")):
         assert path.is_dir() or b"topsecretvalue" not in path.read_bytes(), path
@@ -151,8 +145,7 @@ def test_outputs_and_notes_survive(fleet: WarmFleet) -> None:
     assert done[0]["output"].startswith("a\0b ")
     assert "\"q\" 's' \\ \\u0000 %s ? :name \033[0m" in done[0]["output"]
     assert (done[1]["by"], done[1]["note"]) == ("Ann 'O\" %s", NOTE)
-    shown = fleet.call("status", "r1")
-    assert not {"\033", "\0"} & {*shown.out}
+    assert not {"\033", "\0"} & {*fleet.call("status", "r1").out}
 
 
 ELICITS = (
@@ -173,10 +166,8 @@ def test_a_long_answer_survives(fleet: WarmFleet, tmp_path: Path) -> None:
     reply = fleet.call("answer", "r1", "1", "-", input=text.encode())
     assert reply.code == 0, reply.text[:2000]
     fleet.until("r1", "complete", seconds=30)
-    prompt = (tmp_path / "prompt").read_text()
-    assert text in prompt
-    shown = fleet.call("status", "r1", "--json")
-    assert shown.code == 0
+    assert text in (tmp_path / "prompt").read_text()
+    assert fleet.call("status", "r1", "--json").code == 0
 
 
 class Driven:

@@ -1,7 +1,5 @@
 """The rows of legs: takeovers, rows that rdc does not write, and workers that lose a leg or share a queue."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import json
@@ -29,10 +27,8 @@ from tests.backends.dbos.forging import MINE, OTHER, add_run, ended, forge, legs
 pytestmark = pytest.mark.tool
 
 ODD_RUNS = ("", "..", "../outside", "a/b", "-a", "\x1b[2J")
-ODD_WORKERS = ("../precious", "a/b:1:00000001", "", "version-1")
-IS_FULL = (
-    "CREATE TRIGGER is_full BEFORE UPDATE ON workflow_status BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
-)
+FULL = "SELECT RAISE(ABORT, 'database or disk is full')"
+IS_FULL = f"CREATE TRIGGER is_full BEFORE UPDATE ON workflow_status BEGIN {FULL}; END"
 BEGIN = {
     "kind": "begin", "node": "1", "condition": "ready", "registers": {"1 retries": 0, "name": None}, "program": "",
     "nodes": {}, "name": "", "source": "", "steps": [],
@@ -46,9 +42,8 @@ def legs(queued: WarmFleet) -> Iterator[Legs]:
 
 
 def worker_of(legs: Legs) -> Worker:
-    ((queue, version),) = legs.rows(
-        "SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = 'r1.1'"
-    )
+    query = "SELECT queue_name, application_version FROM workflow_status WHERE workflow_uuid = 'r1.1'"
+    ((queue, version),) = legs.rows(query)
     nothing: Any = None
     worker = Worker(legs, Place(queue, version), Duties(1, 1.0, False), Display(io.StringIO()), nothing)
     worker.metrics = Metrics("")
@@ -90,7 +85,7 @@ def test_a_parked_leg_is_queued_when_the_disk_has_space_again(queued: WarmFleet,
 def test_workers_with_names_that_no_worker_has_are_left_alone(queued: WarmFleet, legs: Legs) -> None:
     (queued.folder / "precious").touch()
     worker = worker_of(legs)
-    for number, name in enumerate(ODD_WORKERS):
+    for number, name in enumerate(("../precious", "a/b:1:00000001", "", "version-1")):
         add_run(legs, f"odd{number}")
         taken(queued, f"odd{number}.1", name)
     taken(queued, "r1.1", MINE)
@@ -177,8 +172,6 @@ def test_recorded_processes_are_ignored(queued: WarmFleet, legs: Legs) -> None:
     assert [(record["n"], record["kind"]) for record in records] == [(0, "begin"), (1, "resume")]
 
 
-# --- Workers that lose a leg ------------------------------------------------------------------------------------------
-
 QUEUED = "UPDATE workflow_status SET status = 'ENQUEUED', owner_xid = NULL, started_at_epoch_ms = NULL"
 
 
@@ -205,8 +198,7 @@ def gets_it_again(fleet: WarmFleet, group: int) -> None:
     fleet.until("r1", "interrupted", seconds=10)
     assert group_is_gone(group)
     assert fleet.lines("steps") == ["before", "waits"]
-    facts = json.loads(fleet.call("status", "r1", "--json").out)
-    assert [one["step"] for one in facts["finished"]] == ["1"]
+    assert [one["step"] for one in json.loads(fleet.call("status", "r1", "--json").out)["finished"]] == ["1"]
 
 
 @contextmanager

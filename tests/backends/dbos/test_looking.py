@@ -1,7 +1,5 @@
 """The runs of workers on a page: their list, records and logs by the database, and answers by the worker's program."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +19,6 @@ pytestmark = pytest.mark.tool
 
 @contextmanager
 def viewing(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    """The page about the program of a fleet."""
     monkeypatch.chdir(fleet.folder)
     with serving_runs("job.runbook.md", partial(WorkerRuns, Worker(fleet.script.name, fleet.url))) as client:
         yield client
@@ -69,8 +66,7 @@ def test_a_page_sees_all_legs_once(serving: Fleet, monkeypatch: pytest.MonkeyPat
         stream = client.stream(run)
         visits = stream.until("visits")
         assert [(one["n"], one["step"], one["word"]) for one in visits["visits"]] == [(1, "1", "PASS"), (2, "2", "NO")]
-        state = stream.until("state", state="stop")
-        assert state["message"] == "not fine"
+        assert stream.until("state", state="stop")["message"] == "not fine"
         stream.close()
         assert client.answer(run, step="--adopt", at="2:2/STOP", reply="yes", by="ann").status == 409
         assert client.ask("/api/runs/nothing/events").status == 404
@@ -91,17 +87,14 @@ def test_each_database_has_the_runs(fleet: WarmFleet, monkeypatch: pytest.Monkey
     fleet.begun(ASKS, "waiting")
     with viewing(fleet, monkeypatch) as client:
         stream = client.stream("r1")
-        asked = stream.question()
-        assert client.answer("r1", step="2", at=asked["at"], reply="yes", by="ann").status == 200
+        assert client.answer("r1", step="2", at=stream.question()["at"], reply="yes", by="ann").status == 200
         assert stream.until("state", state="complete")["total"] == 3
         stream.close()
 
 
 def test_the_command_takes_the_program_of_a_worker(queued: Fleet) -> None:
-    environment = {"RDC_DATABASE": queued.url}
-    with process_of(queued.folder, "worker.py", **environment) as (_, client):
+    with process_of(queued.folder, "worker.py", RDC_DATABASE=queued.url) as (_, client):
         assert client.ask("/api/document").json["title"] == "Retry"
         assert [one["key"] for one in client.ask("/api/runs").json["runs"]] == ["r1"]
-    secret = "postgresql://me:secret@127.0.0.1:1/runs"
-    refused = call("view", "worker.py", "--database", secret, cwd=queued.folder)
+    refused = call("view", "worker.py", "--database", "postgresql://me:secret@127.0.0.1:1/runs", cwd=queued.folder)
     assert (refused.code, "nothing answers there" in refused.err, "secret" in refused.err) == (2, True, False)

@@ -1,7 +1,5 @@
 """Commands of operators, also at the moment when a worker writes (triggers are the worker)."""
 
-from __future__ import annotations
-
 import json
 import socket
 import urllib.request
@@ -18,15 +16,10 @@ from tests.support.runbooks import command, question
 pytestmark = pytest.mark.tool
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
 def test_names_answers_and_places_of_runs(sqlite_fleet: WarmFleet, tmp_path: Path) -> None:
     sqlite_fleet.compile(ASKS)
-    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
     sqlite_fleet.worker("--workspace", "run", "--metrics", str(port), "--logs", "stored")
     answers = tmp_path / "answers.txt"
     answers.write_text("2 yes\n")
@@ -147,13 +140,9 @@ def test_a_worker_says_which_runs_it_cannot_take(fleet: WarmFleet) -> None:
 
 def test_a_step_that_is_gone_cannot_be_adopted(queued: WarmFleet) -> None:
     queued.compile("# Retry\n\n## 1. Other\n\n### 1.1 Do\n\n```bash\ntrue\n```\n")
-    refused = queued.expect(2, "which this program does not have", "resume", "r1", "--adopt")
-    assert "Traceback" not in refused.err
-    assert queued.call("cancel", "r1", "--note", "gone").code == 0
-    assert queued.state("r1") == "canceled"
+    assert "Traceback" not in queued.expect(2, "which this program does not have", "resume", "r1", "--adopt").err
+    assert (queued.call("cancel", "r1", "--note", "gone").code, queued.state("r1")) == (0, "canceled")
 
-
-# --- At the moment when a worker writes -------------------------------------------------------------------------------
 
 DONE = {
     "kind": "done", "node": "1", "title": "Before", "attempt": 1, "instances": {}, "outcome": "pass", "how": "",
@@ -197,8 +186,7 @@ def test_a_run_that_is_canceled_while_a_worker_adds_a_leg_has_no_active_leg(queu
     queued.expect(0, "r1 is canceled", "cancel", "r1", "--by", "ann")
     with legs_of(queued) as legs:
         assert [status for status, _ in status_of(legs, "r1")] == ["CANCELLED", "CANCELLED", "SUCCESS"]
-    assert queued.state("r1") == "canceled"
-    assert "by ann" in queued.call("status", "r1").out
+    assert (queued.state("r1"), "by ann" in queued.call("status", "r1").out) == ("canceled", True)
 
 
 def test_a_run_whose_leg_was_canceled_without_a_successor_can_be_resumed(queued: WarmFleet) -> None:
@@ -213,8 +201,7 @@ def test_a_run_whose_leg_was_canceled_without_a_successor_can_be_resumed(queued:
 
 
 def test_the_status_of_an_interrupted_run_has_the_reason(queued: WarmFleet) -> None:
-    result = {"state": "interrupted", "step": "1", "message": "the helper process was killed"}
-    ended(queued, "r1.1", result, RUNNING)
+    ended(queued, "r1.1", {"state": "interrupted", "step": "1", "message": "the helper process was killed"}, RUNNING)
     shown = queued.expect(75, "INTERRUPTED at 1 Before", "status", "r1")
     assert "The worker could not continue: the helper process was killed" in shown.out
     assert "answer r1 1 rerun" in shown.out
@@ -251,8 +238,7 @@ def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: War
     queued.script = script
     assert [line.split()[0] for line in queued.call("list").out.splitlines()] == ["RUN", "r1"]
     with legs_of(queued) as legs:
-        assert status_of(legs, "r1") == [("ENQUEUED", "")]
-        assert legs.others("r1") == 0
+        assert (status_of(legs, "r1"), legs.others("r1")) == ([("ENQUEUED", "")], 0)
         assert [count for _, count, _ in legs.queued()] == [1]
 
 

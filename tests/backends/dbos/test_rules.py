@@ -1,7 +1,5 @@
 """Rules in runs of workers: the legs keep the values, and an operator's decisions start the next leg."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

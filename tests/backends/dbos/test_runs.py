@@ -1,7 +1,5 @@
 """A run from its start to its end as an operator sees it, and workers and helpers that are killed or stopped (R2)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -29,8 +27,7 @@ def either(request: pytest.FixtureRequest) -> Iterator[WarmFleet]:
     if request.param == "sqlite":
         yield request.getfixturevalue("serving")
         return
-    folder = request.getfixturevalue("tmp_path")
-    with WarmFleet(folder, request.getfixturevalue("postgres_database")) as fleet:
+    with WarmFleet(request.getfixturevalue("tmp_path"), request.getfixturevalue("postgres_database")) as fleet:
         fleet.compile(WORK)
         fleet.worker()
         yield fleet
@@ -74,8 +71,7 @@ def test_a_run_waits_for_a_person_and_goes_on(either: WarmFleet, tmp_path: Path)
 
 
 def listed(fleet: WarmFleet, run: str, *words: str) -> dict[str, Any]:
-    rows = json.loads(fleet.call("list", "--json", *words).out)
-    return next((row for row in rows if row["run"] == run), {})
+    return next((row for row in json.loads(fleet.call("list", "--json", *words).out) if row["run"] == run), {})
 
 
 @pytest.mark.soak
@@ -126,8 +122,7 @@ def test_a_waiting_run_is_canceled_and_not_retried(serving: WarmFleet) -> None:
     serving.expect(2, "the run is waiting; to continue: ", "retry", "c2")
     assert serving.call("cancel", "c2", "--by", "cid").code == 0
     serving.expect(1, "by cid", "status", "c2")
-    assert serving.state("c2") == "canceled"
-    assert serving.call("answer", "c2", "2", "yes").code == 2
+    assert (serving.state("c2"), serving.call("answer", "c2", "2", "yes").code) == ("canceled", 2)
     serving.expect(2, "canceled; to start a new run: ", "retry", "c2")
     assert serving.lines("c2.steps") == ["before"]
 
@@ -184,9 +179,6 @@ def test_commands_do_not_get_the_address_of_the_database(serving: WarmFleet) -> 
     for run in ("counter", "step"):
         serving.until(run, "refused")
         assert "someone has changed them; cancel it" in serving.call("status", run).out
-
-
-# --- Workers and helpers that are killed ------------------------------------------------------------------------------
 
 
 def test_a_step_of_a_killed_worker_is_not_repeated(fleet: WarmFleet) -> None:
@@ -284,8 +276,7 @@ def test_a_worker_that_stops_lets_its_step_end_and_hands_the_run_over(sqlite_fle
     worker.send(signal.SIGTERM)
     worker.says("a second signal interrupts")
     (tmp_path / "go").touch()
-    assert worker.process.wait(10) == 0
-    assert sqlite_fleet.state("r1") == "queued"
+    assert (worker.process.wait(10), sqlite_fleet.state("r1")) == (0, "queued")
     assert sqlite_fleet.lines("steps") == ["before", "waits"]
     assert "PASS  2 Waits" in sqlite_fleet.call("status", "r1").out
     until(lambda: not sqlite_fleet.left(), 3)
@@ -306,8 +297,7 @@ def test_a_second_signal_ends_the_command(sqlite_fleet: WarmFleet, number: signa
     until(lambda: group_is_gone(group), 15)  # ten seconds to clean up
     assert worker.process.wait(10) == 0
     until(lambda: not sqlite_fleet.left(), 3)
-    assert sqlite_fleet.state("r1") == "interrupted"
-    assert sqlite_fleet.lines("steps") == ["before", "waits"]
+    assert (sqlite_fleet.state("r1"), sqlite_fleet.lines("steps")) == ("interrupted", ["before", "waits"])
     with suppress(ProcessLookupError):
         os.killpg(worker.process.pid, 0)
         pytest.fail("the group of the worker exists")

@@ -1,7 +1,5 @@
 """Traces of workers: each run sends its own, also if other workers take it over or someone cancels it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,11 +61,9 @@ def test_runs_at_the_same_time_have_their_own_traces_also_of_their_end(
         fleet.start(f"r{number}")
     for number in range(4):
         fleet.until(f"r{number}", "waiting")
-    assert collector.names == ["1 Before"] * 4
-    assert len({one.trace_id for one in collector.spans}) == 4
+    assert (collector.names, len({one.trace_id for one in collector.spans})) == (["1 Before"] * 4, 4)
 
-    assert fleet.call("cancel", "r1").code == 0
-    assert collector.names[4:] == ["2 Check", "RUN job"]
+    assert (fleet.call("cancel", "r1").code, collector.names[4:]) == (0, ["2 Check", "RUN job"])
     *_, step, run = collector.spans
     assert values(step)["cicd.pipeline.task.run.result"] == "cancellation"
     assert values(run)["cicd.pipeline.result"] == "cancellation"

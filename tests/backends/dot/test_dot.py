@@ -1,7 +1,5 @@
 """The dot target: what the real Graphviz draws of a graph is the picture, whatever the document says."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -44,11 +42,9 @@ from tests.support.sample_programs import (
 
 pytestmark = pytest.mark.process
 
-GOLDEN = listed(".dot")
-
 
 @pytest.mark.share(4)
-@pytest.mark.parametrize("path", GOLDEN)
+@pytest.mark.parametrize("path", listed(".dot"))
 def test_graphviz_draws_the_golden_files(path: str) -> None:
     text = of(path).read_text(encoding="utf-8")
     assert MARK in text.split("\n")[0]
@@ -102,8 +98,7 @@ def test_hostile_paths_stay_in_their_comments(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_box_has_an_outline_of_its_own() -> None:
-    looks = {str(SHAPES[kind]) for kind in SHAPES.keys() - {"check", "complete", "stop", "start"}}
-    assert len(looks) == 5
+    assert len({str(SHAPES[kind]) for kind in SHAPES.keys() - {"check", "complete", "stop", "start"}}) == 5
     graph = AGraph(string=emitted(every_kind()))
     shapes = [graph.get_node(number).attr["shape"] for number in "1234567"]
     assert shapes == ["box", "hexagon", "box", "component", "box", "hexagon", "diamond"]
@@ -171,9 +166,6 @@ def test_a_large_graph_is_a_column() -> None:
     assert max(x.values()) - min(x.values()) < 300
 
 
-# --- Links, tooltips and colors ----------------------------------------------------------------------------------
-
-
 def test_boxes_and_frames_link_to_their_source_lines_if_asked() -> None:
     shown = program(
         node("1", Ask("yes_no", text("Is it & good?\n\n\x07More")), to("C"), group="g"),
@@ -229,9 +221,6 @@ def test_boxes_that_are_called_as_rdc_calls_things_are_drawn_all_the_same() -> N
     assert_same(drawn(emitted(shown)), complete(shown))
 
 
-# --- Two versions in one graph ----------------------------------------------------------------------------------------
-
-
 def graph(shown: Picture) -> Seen:
     return drawn("\n".join(Graph(spread_ends(shown), "a", ("old → new", "+ added")).lines()))
 
@@ -265,8 +254,7 @@ def test_marks_are_told_by_line_and_words_and_ends_beside_steps_came_and_went_wi
     seen = graph(shown)
     boxes = {box.label: box for box in seen.boxes}
     added, removed = boxes["2 Do d + added"], boxes["2 Do b − removed"]
-    assert (added.classes, removed.classes) == (["added"], ["removed"])
-    assert added.shapes[0].get("stroke-width") == "3.5"
+    assert (added.classes, removed.classes, added.shapes[0].get("stroke-width")) == (["added"], ["removed"], "3.5")
     assert removed.shapes[0].get("stroke-dasharray")
     arrows = {arrow.label: arrow for arrow in seen.arrows}
     assert (arrows["+ worked"].classes, arrows["− worked"].classes) == (["added"], ["removed"])

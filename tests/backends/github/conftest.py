@@ -1,7 +1,5 @@
 """What the tests of the workflow target share."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

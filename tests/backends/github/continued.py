@@ -1,13 +1,11 @@
 """Runbooks with questions, run by the second engine and continued in further runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from backends.github import GithubBackend
 from tests.support import actions_engine as engine
@@ -35,7 +33,6 @@ DOCUMENT = (
     + question("5. Does it work?", "Look at the page.", 'YES: COMPLETE "All is well"', "NO: GOTO 3")
 )
 
-
 DONE = ["1 build", "1 count 1", "1 count 2"]
 """What is done before the first question of this document."""
 
@@ -51,10 +48,10 @@ class Run:
         given = {"summary": True, "prompts": "answers", **(options or {})}
         self.text = beside(folder / "repository", GithubBackend().emit(program, given))
 
-    def copy(self, folder: Path) -> Run:
+    def copy(self, folder: Path) -> Self:
         """The same workflow in another folder, with the runs so far."""
         shutil.copytree(self.place, folder, dirs_exist_ok=True)
-        other = object.__new__(Run)
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__, place=folder)
         return other
 
@@ -97,8 +94,6 @@ def outcomes(ran: EngineRun) -> dict[str, str]:
     return {step.name: step.outcome for job in ran.jobs.values() for step in job.steps}
 
 
-# --- A runbook with a question between its commands -----------------------------------------------------------------
-
 AGREE = (
     "# Deploy\n\n"
     + command("1. Build", 'echo build >> "$LOG"; echo built > result')
@@ -114,5 +109,4 @@ def done(folder: Path) -> list[str]:
 
 def headings(ran: EngineRun) -> list[str]:
     """How a run has ended, without the parts that waited for an approval."""
-    found = re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)
-    return [line for line in found if not line.startswith("WAITING ")]
+    return [line for line in re.findall(r"^### (.*)$", ran.summary, re.MULTILINE) if not line.startswith("WAITING ")]

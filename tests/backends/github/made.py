@@ -1,7 +1,5 @@
 """Programs made by hand for the workflow target."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Find newer releases of the pinned actions: `python -m tests.backends.github.pins`; `--write` updates the file."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

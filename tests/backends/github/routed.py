@@ -1,16 +1,13 @@
 """Runs of workflows of programs made by hand, whose agents a stub answers."""
 
-from __future__ import annotations
-
 import json
-import os
 import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backends.base import Companion
+from backends.base import Emission
 from backends.github import GithubBackend
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Input, Program, Variable
@@ -18,19 +15,14 @@ from compiler.ir.tasks import Agent, Branch, Gate, Parallel, Reading, Tool
 from compiler.ir.texts import text
 from tests.backends.github.made import COMPLETE, STOP, bash, node, program, ref, to, words
 from tests.support import actions_engine as engine
+from tests.support.github.compiling import beside
 
 
 class Workflow(str):
-    """A workflow and the files that its steps call."""
+    """A workflow, and all that the target made of its program."""
 
-    __slots__ = ("files",)
-    files: tuple[Companion, ...]
-
-    def put_into(self, repository: Path) -> None:
-        for file in self.files:
-            path = Path(os.path.normpath(repository / ".github" / "workflows" / file.path))
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(file.text, encoding="utf-8")
+    __slots__ = ("made",)
+    made: Emission
 
 
 INLINE: Mapping[str, object] = {"checkout": False, "runtime": "inline"}
@@ -41,7 +33,7 @@ def compiled(made: Program, options: Mapping[str, object] | None = None) -> Work
     found = GithubBackend().emit(made, options or {})
     assert found.text, found.diagnostics
     workflow = Workflow(found.text)
-    workflow.files = found.companions
+    workflow.made = found
     return workflow
 
 
@@ -55,25 +47,20 @@ HOSTILE = (
 
 
 def run(
-    folder: Path,
-    workflow: str,
-    answers: Mapping[str, object] | None = None,
-    number: int = 1,
-    repository: Path | None = None,
-    **more: Any,
+    folder: Path, workflow: str, answers: Mapping[str, object] | None = None, number: int = 1, **more: Any
 ) -> engine.EngineRun:
     """Run a workflow whose agents answer by a list for each step, and note what they were given.
 
-    What belongs to the stub is in the repository, or beside one that is given.
+    What belongs to the stub is in the repository, or beside one that is given as `repository`.
     """
     if answers is not None:
         (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
     (folder / "agent.py").write_text(STUB, encoding="utf-8")
     env = {"FOLDER": str(folder), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    place = repository or folder / "repository"
+    place = more.pop("repository", folder / "repository")
     place.mkdir(exist_ok=True)
     if isinstance(workflow, Workflow):
-        workflow.put_into(place)
+        beside(place, workflow.made)
     return engine.run(place, workflow, history=folder / "history", env=env, run_id=number, **more)
 
 
@@ -107,29 +94,16 @@ def ended(done: engine.EngineRun) -> str:
 
 def triage(**more: Any) -> Program:
     """An agent whose answer decides among branches, a command that gives a value, a tool, a parallel loop, a gate."""
-    review = Reading(("OK", "BAD"))
+    review, classify = Reading(("OK", "BAD")), Agent("", words("Classify: ", ref("issue")))
+    notes = bash('printf "%s" "$ISSUE" > "$FOLDER/issue"\necho "note=from 2a" >> "$RDC_OUTPUT"')
+    noted, issue = [Keep("note", "output", "note")], (Variable("ISSUE", "issue"),)
+    both = Parallel((Agent("", words("A ", ref("note"))), Agent("", text("B"))))
     return program(
-        node(
-            "1",
-            Agent("", words("Classify: ", ref("issue"))),
-            to("2", "pass", do=[Keep("kind", extract="kind")]),
-            to(STOP, "fail"),
-        ),
+        node("1", classify, to("2", "pass", do=[Keep("kind", extract="kind")]), to(STOP, "fail")),
         node("2", Branch(), to("2a", SlotTest("kind", "==", "bug")), to("2b")),
-        node(
-            "2a",
-            bash('printf "%s" "$ISSUE" > "$FOLDER/issue"\necho "note=from 2a" >> "$RDC_OUTPUT"'),
-            to("3", "pass", do=[Keep("note", "output", "note")]),
-            to(STOP, "fail"),
-            variables=(Variable("ISSUE", "issue"),),
-        ),
+        node("2a", notes, to("3", "pass", do=noted), to(STOP, "fail"), variables=issue),
         node("2b", Tool("tracker", "close", words('{"issue": "', ref("issue"), '"}')), to("3", do=[Keep("note")])),
-        node(
-            "3",
-            Parallel((Agent("", words("A ", ref("note"))), Agent("", text("B")))),
-            to("4", "pass", do=[Keep("said")]),
-            to("3b", "fail"),
-        ),
+        node("3", both, to("4", "pass", do=[Keep("said")]), to("3b", "fail")),
         node("3b", Agent("", text("Again"), review), to("3", "OK", do=[Clear("note")]), to(STOP)),
         node(
             "4", Gate("production", words("Sure about ", ref("kind"), "?")), to("5", "approved"), to(STOP, "rejected")

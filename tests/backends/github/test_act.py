@@ -1,7 +1,5 @@
 """act runs workflows as the other tests need it: what becomes of each step, and nothing left behind."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 import textwrap
@@ -93,14 +91,9 @@ def test_inputs_variables_secrets_and_a_workspace_of_its_own(tmp_path: Path, mon
 
     def log(number: int) -> str:
         place = tmp_path / f"log{number}"
-        done = run(
-            folder,
-            text,
-            inputs={"who": f'{number} it\'s "me" = $x', "dry": "false"},
-            env={"YARDSTICK": str(place), "OF_THE_JOB": "given"},
-            secrets={"GITHUB_TOKEN": "t"},
-            run_id=7,
-        )
+        given = {"who": f'{number} it\'s "me" = $x', "dry": "false"}
+        env = {"YARDSTICK": str(place), "OF_THE_JOB": "given"}
+        done = run(folder, text, inputs=given, env=env, secrets={"GITHUB_TOKEN": "t"}, run_id=7)
         assert done.exit_code == 0, done.log
         return place.read_text(encoding="utf-8")
 
@@ -166,9 +159,6 @@ def test_actions_of_others_and_a_workflow_that_act_rejects(tmp_path: Path) -> No
         assert (done.exit_code, printed in done.log) == (code, True)
     with pytest.raises(ValueError, match="owner/other@v2"):
         run(tmp_path, workflow("- uses: owner/other@v2\n"), actions=mine)
-
-
-# --- What may go wrong ------------------------------------------------------------------------------------------------
 
 
 def test_what_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Agent workflows on the command line: how their gates are called, what a rejection tells, and their examples."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable
@@ -60,9 +58,8 @@ class Ship:
         return lines(self.folder)
 
     @property
-    def next(self) -> list[str]:
-        found: list[str] = json.loads(self("status", "--json").out)["next"]
-        return found
+    def next(self) -> Any:
+        return json.loads(self("status", "--json").out)["next"]
 
 
 @pytest.fixture
@@ -75,26 +72,20 @@ def ship(tmp_path: Path) -> Ship:
 def test_a_gate_is_approved_by_the_name_of_its_step_and_other_names_approve_nothing(ship: Ship) -> None:
     for name in ("build", "announce/human", "releas", "human", ""):
         assert ship("answer", name, "approved").code == 2, name
-    assert ship("approve", "--gate", "announce").code == 2
-    assert ship("resume", "--agent", AGENT).code == 75
-    assert ship.called == ["build"]
-    assert ship("approve", "--gate", "release", "--by", "ada").code == 0
-    assert ship("resume", "--agent", AGENT).code == 75
-    assert ship.called == ["build", "release"]
-    assert ship("answer", "announce", "approved").code == 0
-    assert ship("resume", "--agent", AGENT).code == 0
+    assert (ship("approve", "--gate", "announce").code, ship("resume", "--agent", AGENT).code) == (2, 75)
+    assert (ship.called, ship("approve", "--gate", "release", "--by", "ada").code) == (["build"], 0)
+    assert (ship("resume", "--agent", AGENT).code, ship.called) == (75, ["build", "release"])
+    assert (ship("answer", "announce", "approved").code, ship("resume", "--agent", AGENT).code) == (0, 0)
     assert ship.called == ["build", "release", "announce"]
 
 
 def test_a_gate_is_rejected_by_the_name_of_its_step_and_only_a_retry_asks_again(ship: Ship) -> None:
     printed = ship("answer", "release", "rejected")
-    assert printed.code == 0
-    assert "STOP step release was rejected" in printed.err
+    assert (printed.code, "STOP step release was rejected" in printed.err) == (0, True), printed
     assert "resume" not in printed.err
     assert "to start a new run: " in printed.err
     assert [command.split()[-1] for command in ship.next] == ["retry", "run"]
-    assert ship("resume", "--agent", AGENT).code == 1
-    assert ship("retry", "--agent", AGENT).code == 75
+    assert (ship("resume", "--agent", AGENT).code, ship("retry", "--agent", AGENT).code) == (1, 75)
     assert ship.called == ["build"]
 
 
@@ -109,9 +100,6 @@ def test_the_status_offers_to_call_a_failed_agent_again(ship: Ship) -> None:
     assert ship.called == ["build", "release"]
 
 
-# --- Specifications ---------------------------------------------------------------------------------------------------
-
-
 def specification(*steps: dict[str, Any]) -> dict[str, Any]:
     """A specification whose executor always succeeds, and whose tool does nothing."""
     tools = {"push": {"command": "cat", "arguments": {"type": "object"}, "risk": "high"}}
@@ -123,12 +111,9 @@ def test_a_gate_of_a_specification_is_named_by_its_step(tmp_path: Path) -> None:
     place = Place(tmp_path, compiled_to(tmp_path, specification({"id": "a", "human_gate": "required"})))
     assert place("run").code == 75
     printed = place("answer", "a", "rejected")
-    assert printed.code == 0
-    assert "to run the failed step again: " in printed.err
-    assert place("resume").code == 75
-    assert place("approve", "--gate", "a", "--by", "ada").code == 0
-    assert place("resume").code == 0
-    assert [one["gate_id"] for one in place.record("approvals")] == ["m:w:a:hitl"]
+    assert (printed.code, "to run the failed step again: " in printed.err) == (0, True), printed
+    assert (place("resume").code, place("approve", "--gate", "a", "--by", "ada").code) == (75, 0)
+    assert (place("resume").code, [one["gate_id"] for one in place.record("approvals")]) == (0, ["m:w:a:hitl"])
 
 
 def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
@@ -137,13 +122,9 @@ def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
     assert place("run").code == 75
     for words in (("answer", "a", "approved"), ("approve", "--gate", "a")):
         done = place(*words)
-        assert done.code == 2
-        assert "a has several gates; name one: " in done.err
+        assert (done.code, "a has several gates; name one: " in done.err) == (2, True), done
         assert "tool:push:a" in done.err
     assert place.record("approvals") == []
-
-
-# --- Makefiles --------------------------------------------------------------------------------------------------------
 
 
 def makefile(folder: Path, name: str, text: str) -> Callable[..., Result]:
@@ -158,8 +139,7 @@ def makefile(folder: Path, name: str, text: str) -> Callable[..., Result]:
 def test_a_gate_of_a_workflow_is_named_by_its_step_in_make_and_one_call_opens_one(tmp_path: Path) -> None:
     made = makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
     assert made(f"AGENT={AGENT}", "HUMAN=NO").code != 0
-    assert lines(tmp_path) == ["build"]
-    assert made("answer", "STEP=release", "REPLY=approved").code == 0
+    assert (lines(tmp_path), made("answer", "STEP=release", "REPLY=approved").code) == (["build"], 0)
     made("resume", f"AGENT={AGENT}")
     assert lines(tmp_path) == ["build", "release"]
     made("resume", f"AGENT={AGENT}", "HUMAN=1")
@@ -169,9 +149,7 @@ def test_a_gate_of_a_workflow_is_named_by_its_step_in_make_and_one_call_opens_on
 def test_a_gate_of_a_specification_is_named_by_its_step_in_make(tmp_path: Path) -> None:
     made = makefile(tmp_path, "s.stepspec.json", json.dumps(specification({"id": "a", "human_gate": "required"})))
     assert made().code != 0
-    assert made("approve", "GATE=a").code == 0
-    assert made("resume").code == 0
-    assert lines(tmp_path) == ["a"]
+    assert (made("approve", "GATE=a").code, made("resume").code, lines(tmp_path)) == (0, 0, ["a"])
 
 
 GATED = [{"id": step, "human_gate": "required"} for step in ("a", "b")]
@@ -191,11 +169,8 @@ def test_one_call_of_make_opens_one_gate_of_a_specification_unless_the_value_is_
     made = makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
     assert made(*words).code != 0
     assert lines(tmp_path) == done[:1]
-    assert (made("resume", again).code == 0) == bool(done)
-    assert lines(tmp_path) == done
+    assert (made("resume", again).code == 0, lines(tmp_path)) == (bool(done), done)
 
-
-# --- Examples ---------------------------------------------------------------------------------------------------------
 
 EXAMPLES = sorted((ROOT / "examples" / "workflows").glob("*.workflow.yaml"))
 

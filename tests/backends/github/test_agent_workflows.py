@@ -1,7 +1,5 @@
 """Workflows of agents on GitHub: a loop with a parallel review, a gate, reports, the limit, agents that lie."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -14,7 +12,6 @@ import pytest
 from msgspec.structs import replace
 
 from backends.github import GithubBackend
-from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep, OutcomeTest
 from compiler.ir.program import Program, Settings
 from runtime_shim.engine.program import UsageError
@@ -25,6 +22,7 @@ from tests.backends.github.routed import AGENT, ended, log, run
 from tests.backends.github.walking import Clean
 from tests.conftest import ROOT
 from tests.support.actions_engine import EngineRun
+from tests.support.documents import program_at
 from tests.support.github.compiling import parsed
 
 pytestmark = [pytest.mark.tool, pytest.mark.usefixtures("any_size")]
@@ -50,9 +48,7 @@ APPROVED = {"approval": ["approved"]}
 
 def program() -> Program:
     """The usual workflow: plan, implement, review in a loop, finalize behind a gate."""
-    found = compile_file(str(ROOT / "tests" / "backends" / "github" / "implementation.program.json"))
-    assert found.program, found.diagnostics
-    return found.program
+    return program_at(ROOT / "tests" / "backends" / "github" / "implementation.program.json")
 
 
 def straight() -> Program:
@@ -91,8 +87,7 @@ def usual(folder: Path, done: EngineRun) -> None:
     assert "Task:\nAdd $(touch x) ${{ x }}\n" in first
     assert "why this step runs again" not in first
     assert "why this step runs again:\n\nNo.\nREJECTED\n\nFine: APPROVED\n\nDo what" in again
-    last = done.jobs["part_2"]
-    (summary,) = [step.summary for step in last.steps if "Reports" in step.summary]
+    (summary,) = [step.summary for step in done.jobs["part_2"].steps if "Reports" in step.summary]
     names = "`implement.md`, `own.md`, `plan.md`, `review.md`, `review_0.md`,"
     assert f"Reports, in the directory `reports` of the artifact: {names}" in summary
 
@@ -123,8 +118,7 @@ def looped() -> Program:
 @pytest.mark.soak
 def test_in_a_loop_a_gate_waits_and_reports_go_on_with_the_run(tmp_path: Path) -> None:
     workflow = compiled(looped())
-    first = run(tmp_path, workflow, ANSWERS)
-    assert ended(first) == "WAITING finalize/human"
+    assert ended(run(tmp_path, workflow, ANSWERS)) == "WAITING finalize/human"
     again = {"resume": "1", "answers": "finalize/human rejected"}
     assert ended(run(tmp_path, workflow, number=2, inputs=again)) == "WAITING finalize/human"
     rounds = "# Done.\n\n# Done again.\n\n# Done again.\n"
@@ -148,8 +142,7 @@ def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_pa
     """W9: what it quotes of a report is no verdict, and what it prints is no command to the runner or the terminal."""
     answers = {**ANSWERS, "review_0": [LIES, "APPROVED"], "plan": [f"{LIES}PLAN_READY\n::endgroup::"]}
     done = run(tmp_path, compiled(program()), answers, environments=APPROVED)
-    assert ended(done) == "COMPLETE"
-    assert len(prompts(tmp_path, "implement")) == 2
+    assert (ended(done), len(prompts(tmp_path, "implement"))) == ("COMPLETE", 2)
     assert not any("pwned" in message for job in done.jobs.values() for _, _, message in job.annotations)
     assert "\x1b" not in done.log
     assert "\u202e" not in done.log
@@ -173,8 +166,7 @@ def test_a_calling_job_may_take_six_hours_and_a_shorter_one_than_its_steps_is_wa
         return [message.partition(" together")[0] for message in messages]
 
     jobs = parsed(compiled(straight()))["jobs"].values()
-    assert {job["timeout-minutes"] for job in jobs} == {360, 5}
-    assert found() == []
+    assert ({job["timeout-minutes"] for job in jobs}, found()) == ({360, 5}, [])
     limits = [sum(step.get("timeout-minutes", 0) for step in job["steps"]) for job in jobs]
     assert found(**{"timeout-minutes": max(limits)}) == []
     assert len(found(**{"timeout-minutes": max(limits) - 1})) == 1
@@ -184,8 +176,7 @@ def test_gates_of_an_environment_wait_as_long_as_github_lets_them() -> None:
     made = straight()
     nodes = [replace(node, settings=Settings(expire=60)) if node.task.kind == "gate" else node for node in made.nodes]
     for program_, is_told in ((made, False), (replace(made, nodes=tuple(nodes)), True)):
-        found = GithubBackend().emit(program_, {"agent": AGENT}).diagnostics
-        (note,) = (one for one in found if one.code == "RD527")
+        (note,) = (one for one in GithubBackend().emit(program_, {"agent": AGENT}).diagnostics if one.code == "RD527")
         assert ("GitHub ends a wait after 30 days, not after `expire`" in note.help) == is_told
 
 
@@ -202,8 +193,7 @@ def test_a_workflow_with_gates_says_what_it_needs_and_stops_first() -> None:
 
 def test_a_matrix_has_the_folder_and_its_reports_are_joined(tmp_path: Path) -> None:
     workflow = compiled(straight(), parallel="matrix")
-    answers = {**ANSWERS, "review_0": ["Yes: APPROVED"]}
-    done = run(tmp_path, workflow, answers, environments=APPROVED)
+    done = run(tmp_path, workflow, {**ANSWERS, "review_0": ["Yes: APPROVED"]}, environments=APPROVED)
     assert ended(done) == "COMPLETE", done.log
     wanted = {**REPORTS, "implement.md": "# Done.\n", "review_0.md": "# Yes: APPROVED\n"}
     wanted |= {"review.md": "# Yes: APPROVED\n\nFine: APPROVED\n", "review_1.md": "# Fine: APPROVED\n"}
@@ -218,9 +208,6 @@ def test_no_tool_finds_anything(clean: Clean) -> None:
     clean(compiled(straight(), runtime="shared", parallel="matrix"))
 
 
-# --- What agents have changed -----------------------------------------------------------------------------------------
-
-
 def repository(folder: Path) -> str:
     folder.mkdir(exist_ok=True)
     (folder / "old.txt").write_text("old\n")
@@ -229,8 +216,7 @@ def repository(folder: Path) -> str:
     git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "First"]):
         subprocess.run([*git, *words], check=True)
-    done = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    return subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture
@@ -277,8 +263,7 @@ def test_all_that_was_changed_is_collected_but_what_git_ignores_and_what_may_not
 def test_changes_are_proposed_by_a_job_without_agents_and_secrets_as_a_gate_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = replace(program(), secrets=("KEY",))
-    jobs = parsed(compiled(made, secrets=["KEY"], publish="pull-request"))["jobs"]
+    jobs = parsed(compiled(replace(program(), secrets=("KEY",)), secrets=["KEY"], publish="pull-request"))["jobs"]
     job = jobs["publish_pull_request"]
     assert job["permissions"] == {"contents": "write", "pull-requests": "write"}
     assert not any(word in json.dumps(job) for word in ("KEY", "RDC_AGENT", "checkout"))
@@ -302,8 +287,7 @@ def test_changes_are_proposed_by_a_job_without_agents_and_secrets_as_a_gate_is_o
         "/git/blobs", f"/git/commits/{'b' * 40}", "/git/trees", "/git/commits", "/git/refs", "/pulls",
     ]  # fmt: skip
     assert asked[2][2]["tree"][2] == {"path": "d", "mode": "100755", "type": "blob", "sha": "1"}
-    assert asked[-1][2]["base"] == "main"
-    assert "@x" not in asked[-1][2]["body"]
+    assert (asked[-1][2]["base"], "@x" in asked[-1][2]["body"]) == ("main", False)
 
 
 @pytest.mark.parametrize(
@@ -420,12 +404,10 @@ def test_an_agent_that_alters_the_program_has_nothing_published(tmp_path: Path) 
     """Nor where it would have the run look complete before its job has ended at the gate."""
     base = repository(tmp_path / "repository")
     attack = 'for each in "$RUNNER_TEMP"/rdc-kept/program/*.py; do chmod u+w "$each"; echo "#" >> "$each"; done'
-    agents = {"coder": f"echo new > old.txt; {attack}; {AGENT}"}
-    workflow = compiled(program(), publish="pull-request", agents=agents)
+    workflow = compiled(program(), publish="pull-request", agents={"coder": f"echo new > old.txt; {attack}; {AGENT}"})
     done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base})
     assert "was changed" in done.log
-    assert done.jobs["part_1"].result == "failure"
-    assert done.jobs["publish_pull_request"].result == "skipped"
+    assert (done.jobs["part_1"].result, done.jobs["publish_pull_request"].result) == ("failure", "skipped")
     assert not list((tmp_path / "history").rglob("changes.json"))
 
 

@@ -1,7 +1,5 @@
 """The second engine does what GitHub does: small workflows written by hand, whose outcome is known."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -14,9 +12,6 @@ from tests.support import node
 from tests.support.actions_engine import RejectedError
 
 pytestmark = pytest.mark.tool
-
-# --- Steps ------------------------------------------------------------------------------------------------------------
-
 
 OUTCOMES = {
     "a failure skips what follows unless the condition says otherwise": (
@@ -93,8 +88,7 @@ def test_a_file_that_the_runner_cannot_read_fails_the_step(walk: Engine) -> None
     lines = [json.dumps(line) for line in ("no sign", "=value", "x<<", "x<<END\nnever ends")]
     text = """- {{env: {{LINE: {}}}, continue-on-error: true, run: 'echo "$LINE" >> "$GITHUB_{}"'}}\n"""
     run = walk(steps("".join(text.format(line, file) for line in lines for file in ("OUTPUT", "ENV"))))
-    assert [step.outcome for step in run.jobs["one"].steps] == ["failure"] * 8
-    assert run.log.count("Invalid") == 8
+    assert ([step.outcome for step in run.jobs["one"].steps], run.log.count("Invalid")) == (["failure"] * 8, 8)
 
 
 def test_a_shell_is_what_its_name_stands_for(walk: Engine) -> None:
@@ -142,8 +136,7 @@ def test_commands_in_what_a_step_says(walk: Engine) -> None:
     )
     assert run.jobs["one"].annotations == (("error", "Bad, really", "two\nlines"), ("notice", "", "that"))
     assert "a ***\n" in run.log
-    assert run.conclusion == "success"
-    assert walk(steps("- run: echo '::set-env name=A::b'\n")).conclusion == "failure"
+    assert (run.conclusion, walk(steps("- run: echo '::set-env name=A::b'\n")).conclusion) == ("success", "failure")
 
 
 def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: Engine) -> None:
@@ -162,8 +155,7 @@ def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: E
 """,
         secrets={"NAME": "p4ss"},
     )
-    assert run.summary == "about ***\n"
-    assert json.loads(run.jobs["b"].log) == {"kept": "this"}
+    assert (run.summary, json.loads(run.jobs["b"].log)) == ("about ***\n", {"kept": "this"})
 
 
 def test_expressions_in_texts_of_several_lines_leave_the_text_as_it_is(walk: Engine) -> None:
@@ -184,9 +176,6 @@ def test_expressions_in_texts_of_several_lines_leave_the_text_as_it_is(walk: Eng
     assert run.log == "it's a 'b'|x ${{ y }} {0}\n 'z' ''\n|"
 
 
-# --- Where it runs ----------------------------------------------------------------------------------------------------
-
-
 def test_it_says_what_is_missing_or_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setattr(engine, "_server_of", engine._server_of.__wrapped__)
@@ -201,13 +190,9 @@ def test_it_says_what_is_missing_or_cannot_be_fetched(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("lock", sorted(ROOT.glob("tests/**/package-lock.json")), ids=lambda lock: lock.parent.name)
 def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
-    packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
-    installed = [package for path, package in packages.items() if path]
+    installed = [package for path, package in json.loads(lock.read_text(encoding="utf-8"))["packages"].items() if path]
     assert all(package["integrity"] for package in installed)
     assert not any("resolved" in package for package in installed)
-
-
-# --- What it does not know --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

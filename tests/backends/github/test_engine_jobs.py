@@ -1,7 +1,5 @@
 """The second engine does what GitHub does with jobs, environments, reviewers, re-runs, artifacts, and its API."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -16,9 +14,6 @@ pytestmark = [pytest.mark.tool, pytest.mark.soak]
 
 def results(run: EngineRun) -> dict[str, str]:
     return {name: job.result for name, job in run.jobs.items()}
-
-
-# --- Jobs -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_job_below_a_skipped_one_is_skipped_however_far_below(walk: Engine) -> None:
@@ -70,8 +65,7 @@ def test_environments_let_in_whom_people_approve(walk: Engine) -> None:
         (["refused", "approved"], ["failure", "success"]),
     ):
         run = walk(text, environments={"production": decisions})
-        assert [run.jobs[name].result for name in "abc"] == [*expected, "success"]
-        assert run.conclusion == "failure"
+        assert ([run.jobs[name].result for name in "abc"], run.conclusion) == ([*expected, "success"], "failure")
     with pytest.raises(RejectedError, match="nobody decides about production for the job b"):
         walk(text, environments={"production": ["approved"]})
 
@@ -123,8 +117,6 @@ def test_inputs_have_types_and_defaults(walk: Engine) -> None:
         walk(INPUTS, event="push")
 
 
-# --- Actions and the API ----------------------------------------------------------------------------------------------
-
 UPLOAD = """\
 - run: mkdir -p out/.hidden out/empty; echo 1 > out/a; echo 2 > out/.hidden/b; chmod +x out/a
 - {uses: actions/upload-artifact@v7, with: {name: kept, path: out, include-hidden-files: HIDDEN}}
@@ -145,8 +137,7 @@ FOUND = "- {uses: actions/download-artifact@v8, with: {pattern: NAME, path: in, 
 def test_an_artifact_is_what_another_run_finds(walk: Engine, hidden: str, found: str) -> None:
     assert walk(steps(UPLOAD.replace("HIDDEN", hidden))).conclusion == "success"
     text = steps(DOWNLOAD)
-    run = walk(f"permissions: {{actions: read}}\n{text}", run_id=2)
-    assert run.log == f".\n{found}./a\n"
+    assert walk(f"permissions: {{actions: read}}\n{text}", run_id=2).log == f".\n{found}./a\n"
     assert "Resource not accessible by integration" in walk(text, run_id=3).log
 
 
@@ -166,8 +157,7 @@ def test_a_pattern_may_match_no_artifact(walk: Engine) -> None:
 
 def test_an_artifact_is_found_by_its_id_until_it_is_overwritten(walk: Engine) -> None:
     run = walk(steps(KEPT + AGAIN.replace(", overwrite: true", "")))
-    assert run.jobs["one"].outcomes["again"] == "failure"
-    assert "already exists" in run.log
+    assert (run.jobs["one"].outcomes["again"], "already exists" in run.log) == ("failure", True), run
     text = KEPT.replace("- {uses", "- {id: keep, uses") + OTHER
     load = LOAD.replace("ID", "${{ steps.STEP.outputs.artifact-id }}")
     run = walk(steps(text + load.replace("STEP", "keep")), run_id=2)
@@ -182,8 +172,7 @@ def test_an_artifact_is_found_by_its_id_until_it_is_overwritten(walk: Engine) ->
 def test_checkout_gives_the_repository(walk: Engine, tmp_path: Path) -> None:
     (tmp_path / "repository" / "file").write_text("content\n")
     run = walk(steps("- run: ls\n- uses: actions/checkout@v7\n- run: cat file; echo more >> file\n"))
-    assert run.log == "content\n"
-    assert (tmp_path / "repository" / "file").read_text() == "content\n"
+    assert (run.log, (tmp_path / "repository" / "file").read_text()) == ("content\n", "content\n")
 
 
 ASK = """\
@@ -212,8 +201,6 @@ def test_the_api_tells_about_runs(walk: Engine) -> None:
     assert json.loads(log.splitlines()[0])["status"] == "403"
 
 
-# --- Environments -----------------------------------------------------------------------------------------------------
-
 WAITS = jobs("""
     first:
       outputs: {color: "${{ steps.a.outputs.color }}"}
@@ -229,20 +216,15 @@ WAITS = jobs("""
     """)
 
 
-def record(folder: Path, run: int = 1) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "history" / str(run) / "run.json").read_text(encoding="utf-8"))
-    return found
+def record(folder: Path, run: int = 1) -> Any:
+    return json.loads((folder / "history" / str(run) / "run.json").read_text(encoding="utf-8"))
 
 
 def test_names_of_environments_have_no_case(walk: Engine, tmp_path: Path) -> None:
     assert results(walk(WAITS, environments={"Approval": ["rejected"]}))["last"] == "skipped"
     assert record(tmp_path)["approvals"][0]["environments"][0]["name"] == "Approval"
-    assert (
-        walk(asked("environments/approval", ".name"), environments={"Approval": ["approved"]}).log == "Approval\n; 0\n"
-    )
-
-
-# --- Further attempts -------------------------------------------------------------------------------------------------
+    run = walk(asked("environments/approval", ".name"), environments={"Approval": ["approved"]})
+    assert run.log == "Approval\n; 0\n"
 
 
 def test_reviews_of_all_attempts_are_reviews_of_the_run(walk: Engine, tmp_path: Path) -> None:
@@ -252,9 +234,6 @@ def test_reviews_of_all_attempts_are_reviews_of_the_run(walk: Engine, tmp_path: 
     assert record(tmp_path)["run"]["run_attempt"] == 2
     walk(WAITS, environments={"approval": ["rejected"]}, run_id=2)
     assert [review["state"] for review in record(tmp_path, 2)["approvals"]] == ["rejected"]
-
-
-# --- The API and gh ---------------------------------------------------------------------------------------------------
 
 
 def asked(path: str, filter_: str = "", permissions: str = "actions: read", token: str = "${{ github.token }}") -> str:

@@ -1,7 +1,5 @@
 """Environments, secrets and variables of steps: of native ones, those that call the program (E3), and in a loop."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,8 +59,7 @@ def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(tmp_pa
 
 
 def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) -> None:
-    text = text_of(tmp_path, THREE, {"steps": {"1": {"secrets": ["B"]}, **PRODUCTION}})
-    parts = parsed(text)["jobs"].items()
+    parts = parsed(text_of(tmp_path, THREE, {"steps": {"1": {"secrets": ["B"]}, **PRODUCTION}}))["jobs"].items()
     own = {name: [step for step in job["steps"] if step["name"] != "Close the run"] for name, job in parts}
     jobs = {name: yaml.safe_dump(steps) for name, steps in own.items()}
     found = {name: set(re.findall(r"secrets\.(\w+)", job)) for name, job in jobs.items()}
@@ -111,13 +108,10 @@ def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -
     assert build["env"]["A"] == "${{ secrets.A }}"
 
 
-def test_an_environment_where_no_job_can_have_it(tmp_path: Path) -> None:
+def test_an_environment_where_no_job_can_have_it_and_a_step_that_is_not_there(tmp_path: Path) -> None:
     for last in (step(2, "PASS: COMPLETE", "FAIL: GOTO 1"), step(2) + "## 3. Ask\n\nGo on?\n\n- NO: GOTO 2\n"):
         made = emission(tmp_path, step(1) + last, {"steps": {"2": {"environment": "production"}}})
         assert [found.code for found in made.diagnostics] == ["RD520"]
-
-
-def test_a_step_that_is_not_there(tmp_path: Path) -> None:
     (found,) = emission(tmp_path, THREE, {"steps": {"22": {"secrets": ["A"]}}}).diagnostics
     assert (found.code, "did you mean `2`" in found.message) == ("RD013", True)
 
@@ -140,8 +134,6 @@ def test_the_environment_that_approves_has_no_other_job(
     found = emission(tmp_path, document, {"prompts": "environment", **given}).diagnostics
     assert [item.code for item in found if "for decisions" in item.message] == ["RD013"] * is_refused
 
-
-# --- Steps that call the program --------------------------------------------------------------------------------------
 
 VALUES = {"A": "secret-a", "B": "secret-b", "C": "secret-c"}
 
@@ -193,8 +185,7 @@ def test_a_run_that_waited_goes_on_behind_an_environment(tmp_path: Path) -> None
     for number, inputs in enumerate([{}, {"answers": "1 yes", "resume": "1"}, {"answers": "3 so", "resume": "2"}], 1):
         asked = {"production": ["approved"]} if number == 2 else {}
         ends.append(ended(run(tmp_path, workflow, {}, number, inputs=inputs, environments=asked)))
-    assert ends == ["WAITING 1", "WAITING 3", "COMPLETE"]
-    assert shown(tmp_path) == ["2  ", "4  "]
+    assert (ends, shown(tmp_path)) == (["WAITING 1", "WAITING 3", "COMPLETE"], ["2  ", "4  "])
 
 
 def branching() -> Program:
@@ -218,20 +209,15 @@ def test_only_the_ways_through_an_environment_ask_for_it(is_deployed: bool, deci
     asked = {"approval": [decision], **({"staging": ["approved"]} if is_deployed else {})}
     asked |= {"production": ["approved"]} if decision == "approved" else {}
     done = run(tmp_path, text, answers, environments=asked)
-    wanted = [*(["2  "] if is_deployed else ()), "4  " if decision == "approved" else "5  "]
-    assert shown(tmp_path) == wanted, done.log
+    assert shown(tmp_path) == [*(["2  "] if is_deployed else ()), "4  " if decision == "approved" else "5  "], done.log
 
 
 def test_the_part_behind_a_gate_has_the_environment_of_the_step_there() -> None:
-    made = program(
-        node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected")), node("2", shows("2"), to(COMPLETE))
-    )
+    gate = node("1", Gate("Go on?"), to("2", "approved"), to(STOP, "rejected"))
+    made = program(gate, node("2", shows("2"), to(COMPLETE)))
     jobs = parsed(compiled(made, {"steps": {"2": {"environment": "production"}}}))["jobs"]
-    assert {name: job.get("environment") for name, job in jobs.items()} == {
-        "part_1": None,
-        "approve_s1": "approval",
-        "part_2": "production",
-    }
+    found = {name: job.get("environment") for name, job in jobs.items()}
+    assert found == {"part_1": None, "approve_s1": "approval", "part_2": "production"}
 
 
 ASKING = program(
@@ -256,11 +242,8 @@ def test_what_a_step_cannot_have_is_refused(code: str, made: Program, steps: dic
     assert (found.code, fragment in found.message) == (code, True), found.message
 
 
-# --- Variables in a loop ----------------------------------------------------------------------------------------------
-
 STRAIGHT = command("1", "FIRST", "PASS: CONTINUE", "FAIL: CONTINUE") + command("2", "SECOND")
 LOOPED = STRAIGHT + "\n- PASS: CONTINUE\n- FAIL: GOTO 1\n"
-AFTER = "\n## 3\n\n```bash\nTHIRD\n```\n"
 
 
 def lines(folder: Path, document: str, first: str, second: str, **options: object) -> list[str]:
@@ -287,7 +270,7 @@ SHOW = 'printf "%s\\n" "$A" "${B-none}" >> "$LOG"'
 )  # fmt: skip
 def test_a_step_of_a_loop_sees_what_a_step_would_see(tmp_path: Path, first: str) -> None:
     native = lines(tmp_path / "native", STRAIGHT, first, SHOW)
-    looped = lines(tmp_path / "looped", LOOPED + AFTER, first, SHOW)
+    looped = lines(tmp_path / "looped", LOOPED + "\n## 3\n\n```bash\nTHIRD\n```\n", first, SHOW)
     assert native != ["", "none"]
     assert looped == [*native, *native], "the second step of the loop, and the step after it"
     assert not list(tmp_path.rglob("canary"))

@@ -1,7 +1,5 @@
 """Nothing of a saved state is run or believed, even if somebody has written all of it, with its checksums."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile
@@ -13,7 +11,6 @@ from typing import Any
 import pytest
 
 from backends.python.step_calls import author_calls
-from compiler.driver import compile_file
 from compiler.passes import optimize
 from runtime_shim.engine.journal import encode, read_journal
 from runtime_shim.engine.state import State
@@ -23,6 +20,7 @@ from runtime_shim.targets.github.saved_run import check_kept, take_over, unpack
 from runtime_shim.values.limits import expires_at
 from runtime_shim.values.settings import agreed
 from tests.backends.github.continued import Run, ending
+from tests.support.documents import program_at
 from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
@@ -44,8 +42,7 @@ def waiting(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that waits a second time."""
     run = Run(tmp_path_factory.mktemp("waiting"), DOCUMENT)
     run()
-    assert ending(run(resume="1", answers="yes")) == "WAITING 3"
-    assert run.done() == DONE
+    assert (ending(run(resume="1", answers="yes")), run.done()) == ("WAITING 3", DONE)
     return run
 
 
@@ -119,8 +116,7 @@ def test_an_archive_that_is_cut_off_is_refused(tmp_path: Path, monkeypatch: pyte
 @pytest.fixture(scope="module")
 def journal(waiting: Run) -> tuple[dict[str, Any], Records]:
     """The table of the program, and the records of a run that waits."""
-    program = compile_file(str(waiting.place / "repository" / "deploy.runbook.md")).program
-    assert program
+    program = program_at(waiting.place / "repository" / "deploy.runbook.md")
     return author_calls(optimize(program)).built(), read_journal(waiting.saved(2) / "state" / "journal")[0]
 
 

@@ -1,7 +1,5 @@
 """The form of a workflow, and the golden workflows: no tool finds anything, and each runs to its end."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path
@@ -36,8 +34,7 @@ def test_a_runbook_of_defaults_is_native_steps_and_nothing_else(tmp_path: Path) 
     assert len(text.splitlines()) <= 43
     assert not {word for word in ("awk", "RUNNER_TEMP", "RDC_") if word in text}
     first, *others = steps(text)
-    assert set(first) == {"name", "uses", "with"}
-    assert others[0] == {"name": "1. Run tests", "run": "make test"}
+    assert (set(first), others[0]) == ({"name", "uses", "with"}, {"name": "1. Run tests", "run": "make test"})
     assert [set(step) for step in others] == [{"name", "run"}] * 3
     text = text_of(tmp_path, DEFAULTS.replace("make test", 'make test RUN="$RDC_RUN_ID"'))
     assert ("RDC_RUN_ID: ${{ github.run_id }}" in text, "RDC_ATTEMPT" in text) == (True, False)
@@ -71,7 +68,6 @@ STEPS = [
     ("Watch it", "- PASS: COMPLETE Done\n- FAIL: CONTINUE"),
     ("Look again", "- PASS: GOTO {look}\n- FAIL: STOP Tired"),
 ]
-INSERTED = ("Sign", "")
 
 
 def _document(nodes: list[tuple[str, str]]) -> str:
@@ -92,7 +88,7 @@ def _acts(text: str) -> dict[str, tuple[str, str]]:
 def test_a_step_that_is_inserted_changes_no_other_but_by_its_name(place: int, summary: bool, tmp_path: Path) -> None:
     options = {"summary": summary}
     before = _acts(text_of(tmp_path, _document(STEPS), options))
-    after = _acts(text_of(tmp_path, _document([*STEPS[:place], INSERTED, *STEPS[place:]]), options))
+    after = _acts(text_of(tmp_path, _document([*STEPS[:place], ("Sign", ""), *STEPS[place:]]), options))
     assert set(after) - set(before) <= {"sign", "STOP"}, "its own step, and the end that it leads to"
     assert set(before) <= set(after)
     changed = [name for name in before if after[name] != before[name] and name != "STOP"]
@@ -102,28 +98,14 @@ def test_a_step_that_is_inserted_changes_no_other_but_by_its_name(place: int, su
 
 
 TITLES = [
-    'a $HOME `touch x` "b" $(touch x) ${N}',
-    "it's 100%0A::error::x",
-    "a ::warning title=a::b",
-    "a $",
-    "a ' b",
-    "Esac",
-    "Done",
-    "Test",
-    "Time",
-    "It's",
-    "In $x `y`",
-    "C:\\dir",
-    "Ends \\",
-    "It\u2019s",
+    'a $HOME `touch x` "b" $(touch x) ${N}', "it's 100%0A::error::x", "a ::warning title=a::b", "a $", "a ' b",
+    "Esac", "Done", "Test", "Time", "It's", "In $x `y`", "C:\\dir", "Ends \\", "It\u2019s",
     "Say \u201c$x\u201d",
-]
+]  # fmt: skip
 
 
 def test_titles_of_steps_in_a_loop_are_data(tmp_path: Path, clean: Clean) -> None:
-    nodes = [
-        f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(TITLES, 1)
-    ]
+    nodes = [f'## {n}. {title}\n\n```bash\necho {n} >> "$LOG"\n```\n\n' for n, title in enumerate(TITLES, 1)]
     text = text_of(tmp_path, "".join(nodes) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n", {"checkout": False})
     clean(text)
     run = engine.run(tmp_path, text, history=tmp_path / "h", env={"LOG": str(tmp_path / "log")})
@@ -156,10 +138,7 @@ def test_a_loop_says_what_follows_and_who_is_asked(prompts: str, who: str, tmp_p
     assert "\n".join(lines) in text
 
 
-# --- The golden workflows ---------------------------------------------------------------------------------------------
-
 WORKFLOWS = listed(".yml")
-
 
 BY_ACT = ("deploy-with-rollback", "nightly-cleanup")
 """The examples that act runs, an engine of other people; the second engine runs the others."""

@@ -1,7 +1,5 @@
 """Gates: approvals of a protected environment. Nothing in a run, or in another run, can forge one."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence
@@ -25,10 +23,8 @@ pytestmark = pytest.mark.tool
 
 NOT_REVIEWED = "no review of the environment approval. No one has decided"
 
-BUILD = 'echo build >> "$FOLDER/log"; echo built > result'
 
-
-def gated(build: str = BUILD) -> Program:
+def gated(build: str = 'echo build >> "$FOLDER/log"; echo built > result') -> Program:
     """A program with a gate between two commands, and a command after a rejection."""
     log = 'echo "{} $(cat result)" >> "$FOLDER/log"'.format
     return program(
@@ -71,8 +67,7 @@ def test_a_rejection_fails_and_a_further_attempt_is_refused(tmp_path: Path) -> N
         ("part_2", "An earlier attempt continued from here, and this would repeat it"),
         ("all", "Completed steps would run again. Instead, start a new run"),
     ):
-        again = decided(tmp_path, workflow, "approved", rerun=jobs)
-        assert reason in again.log
+        assert reason in decided(tmp_path, workflow, "approved", rerun=jobs).log
         assert done(tmp_path) == ["build", "withdraw built"]
 
 
@@ -147,8 +142,6 @@ def test_only_reviews_of_the_environment_count(monkeypatch: pytest.MonkeyPatch) 
         next_decision(left, "approval")
 
 
-# --- Approvals of another run or gate ---------------------------------------------------------------------------------
-
 ATTACK = f"""\
 import json, os, sys
 from hashlib import sha256
@@ -201,15 +194,13 @@ def attacked(folder: Path, made: Program, number: int, records: Sequence[object]
     (folder / "attack.py").write_text(ATTACK, encoding="utf-8")
     (folder / "forged.json").write_text(json.dumps(records), encoding="utf-8")
     protected = {"approval": decisions}
-    attack = str(folder / "attack.py")
-    done = run(folder, compiled(made, OPTIONS), {}, number, environments=protected, meddler=attack)
+    done = run(folder, compiled(made, OPTIONS), {}, number, environments=protected, meddler=str(folder / "attack.py"))
     assert (folder / "done").exists(), "the journal was forged"
     return done
 
 
 def refused(folder: Path, done: engine.EngineRun, fragment: str) -> None:
-    assert done.conclusion == "failure"
-    assert fragment in done.log
+    assert (done.conclusion, fragment in done.log) == ("failure", True), done
     assert log(folder) == [], "no agent was called behind the gate"
 
 
@@ -218,8 +209,7 @@ def test_the_approval_of_another_run_opens_no_gate(tmp_path: Path) -> None:
     assert [prompt for _, prompt, _ in log(tmp_path)] == ["Publish"]
     (tmp_path / "log").unlink()
     forged = [{"node": "1", **FINE, "next": "2"}, {"node": "2", **APPROVED, "next": "3", "approval": "1"}]
-    done = attacked(tmp_path, one_gate(), 2, forged, "rejected")
-    refused(tmp_path, done, "GitHub has no review that approves it")
+    refused(tmp_path, attacked(tmp_path, one_gate(), 2, forged, "rejected"), "GitHub has no review that approves it")
 
 
 @pytest.mark.soak
@@ -229,8 +219,7 @@ def test_the_approval_of_another_gate_opens_none(tmp_path: Path) -> None:
         {"node": "3", **FINE, "next": "4"},
         {"node": "4", **APPROVED, "next": "5", "approval": "1"},
     ]
-    done = attacked(tmp_path, two_gates(), 1, forged, "approved", "rejected")
-    refused(tmp_path, done, "A reviewer rejected a gate")
+    refused(tmp_path, attacked(tmp_path, two_gates(), 1, forged, "approved", "rejected"), "A reviewer rejected a gate")
 
 
 def test_an_approval_counts_in_runs_that_continue_one_another_and_of_no_other_workflow(tmp_path: Path) -> None:
@@ -242,8 +231,7 @@ def test_an_approval_counts_in_runs_that_continue_one_another_and_of_no_other_wo
     )
     workflow = compiled(made, OPTIONS)
     run(tmp_path, workflow, {}, 1, environments={"approval": ["approved"]})
-    inputs = {"resume": "1", "answers": "3 x"}
-    done = run(tmp_path, workflow, None, 2, inputs=inputs, environments={"approval": []})
+    done = run(tmp_path, workflow, None, 2, inputs={"resume": "1", "answers": "3 x"}, environments={"approval": []})
     assert ended(done) == "WAITING 4", done.log
     path = tmp_path / "history" / "1" / "run.json"
     record = path.read_text(encoding="utf-8")

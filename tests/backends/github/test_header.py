@@ -1,7 +1,5 @@
 """The facts at the top of a workflow, and that each comment of a workflow is true."""
 
-from __future__ import annotations
-
 import os
 import random
 import re
@@ -62,8 +60,7 @@ step_specs:
 
 
 def test_the_header_names_the_programs_that_checks_need_and_breaks_no_command(tmp_path: Path) -> None:
-    document = CHECKED.replace("echo a", "echo " + "a " * 50)
-    found = workflow(tmp_path, document, {}, "a.stepspec.yaml")
+    found = workflow(tmp_path, CHECKED.replace("echo a", "echo " + "a " * 50), {}, "a.stepspec.yaml")
     assert "# Uses on the runner: mypy, ruff. A check without its program is skipped, and its step can pass." in found
     assert re.search(r"\n# Calls `echo a .*` ×1\.\n", found)
 
@@ -115,8 +112,6 @@ def test_long_lists_have_several_lines(tmp_path: Path) -> None:
     assert all(f"{name}" in " ".join(header) for name in names)
 
 
-# --- Comments of random workflows -------------------------------------------------------------------------------------
-
 CHOICES: Mapping[str, tuple[object, ...]] = {
     "runs-on": ("ubuntu-22.04", ["self-hosted", "linux"], "macos-15"),
     "permissions": (
@@ -148,11 +143,6 @@ CHOICES: Mapping[str, tuple[object, ...]] = {
 }
 
 
-def random_options(chance: random.Random) -> dict[str, object]:
-    names = chance.sample(sorted(CHOICES), chance.randint(1, 7))
-    return {name: chance.choice(CHOICES[name]) for name in names}
-
-
 def trials(chance: random.Random, number: int, each: int) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield each n-th example with its usual options, and then examples with random ones."""
     examples = [*NAMES, *PROGRAMS]
@@ -160,8 +150,8 @@ def trials(chance: random.Random, number: int, each: int) -> Iterator[tuple[str,
         yield name, dict(given(name, "github"))
         yield from ((name, dict(options)) for target, options in VARIANTS.get(name, {}).values() if target == "github")
     for _ in range(number):
-        name = chance.choice(examples)
-        yield name, {**given(name, "github"), **random_options(chance)}
+        name, options = chance.choice(examples), chance.sample(sorted(CHOICES), chance.randint(1, 7))
+        yield name, {**given(name, "github"), **{each: chance.choice(CHOICES[each]) for each in options}}
 
 
 def checked(name: str, options: dict[str, object]) -> int:

@@ -1,7 +1,5 @@
 """Hostile texts in every place of a document, and long messages: no tool finds anything, and each text arrives."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import tempfile
@@ -12,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.github import GithubBackend
-from compiler.driver import compile_file
 from tests.backends.github.walking import Clean, Engine
 from tests.differential.generate.rundown import MAIN, Drawn, cases
 from tests.differential.generate.rundown_text import render, render_files
 from tests.support import actions_engine as engine
+from tests.support.documents import program_at
 from tests.support.github.act import end_of
 from tests.support.github.compiling import program_of, text_of
 from tests.support.github.lint import findings
@@ -54,8 +52,7 @@ def written(folder: Path, case: Drawn) -> list[Path]:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
-    program = compile_file(str(folder / MAIN)).program
-    assert program
+    program = program_at(folder / MAIN)
     paths = []
     for number, options in enumerate(MODES):
         emission = GithubBackend().emit(program, options)
@@ -98,8 +95,7 @@ ARGUMENTS = st.lists(
 def test_a_command_gets_each_text_as_it_was_written(shape: str, tag: str, text: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        script = f'printf %s {shlex.quote(text)} > "$OUT"'
-        document = SHAPES[shape].format(tag=tag, command=script)
+        document = SHAPES[shape].format(tag=tag, command=f'printf %s {shlex.quote(text)} > "$OUT"')
         workflow = text_of(folder, document, {"checkout": False, "summary": True})
         ran = engine.run(folder, workflow, history=folder / "history", env={"OUT": str(folder / "out")})
         assert ran.exit_code == 0, ran.log
@@ -123,8 +119,7 @@ def test_titles_prompts_and_messages_are_data(tmp_path: Path, walk: Engine, clea
     clean(text)
     walk(text)
     ran = walk(text, inputs={"answers": "pass", "resume": "1"}, run_id=2)
-    assert ran.exit_code == 0
-    assert str(end_of(text, ran)) == f"COMPLETE {shown}"
+    assert (ran.exit_code, str(end_of(text, ran))) == (0, f"COMPLETE {shown}")
     assert not list(tmp_path.rglob("canary"))
 
 
@@ -139,8 +134,6 @@ def test_a_block_of_prose_in_an_inline_program_has_no_escapes(tmp_path: Path) ->
     assert r"$\x7b{ x" in text
     assert all(r"\x7b" not in block for block in re.findall(r'\br"""(?:\\.|.)*?"""', text, re.DOTALL))
 
-
-# --- Messages with values, and long ones ------------------------------------------------------------------------------
 
 LONGEST = 65_535
 """The most characters of all inputs of a run on GitHub."""

@@ -1,7 +1,5 @@
 """Inputs: checked in one step, then variables of all others; the option `bind` takes them from events (E1)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -169,11 +167,9 @@ def test_inputs_are_read_by_bash_reviewed_by_people_and_given_by_callers(clean: 
     made = row(Input("NAME", pattern=r"\d+"), Input("OF", type="choice", options=("p", "q")))
     called = compiled(made, {"on": ["workflow_call", "workflow_dispatch"]})
     assert parsed(called)["on"]["workflow_call"]["inputs"]["NAME"]["required"] is True
-    assert called.files == ()
+    assert called.made.companions == ()
     clean(called)
 
-
-# --- The option `bind` ------------------------------------------------------------------------------------------------
 
 HOSTILE_BODY = "$(touch $FOLDER/owned) `x` ${{ github.token }}\r\n::set-env name=A::b\nEOF\nrdc\n' \" {{project}}"
 SHOWS = 'printf "%s" "$issue/$project" > "$FOLDER/shown"'
@@ -225,8 +221,7 @@ def test_a_command_says_the_value_before_the_run_begins(tmp_path: Path, clean: C
     options = {**AGENT, "on": ["push", "workflow_dispatch"], "bind": {"issue": {"run": command}}, "secrets": ["KEY"]}
     workflow = compiled(NATIVE, {**options, "checkout": True})
     clean(workflow)
-    found = parsed(workflow)["jobs"]["runbook"]["steps"]
-    assert found[0]["with"]["fetch-depth"] == 0
+    assert parsed(workflow)["jobs"]["runbook"]["steps"][0]["with"]["fetch-depth"] == 0
     done = run(tmp_path, workflow, event="push", secrets={"KEY": "sesame"})
     assert (done.conclusion, bound(tmp_path)) == ("success", "a$(touch owned)\n::error::b/none"), done.log
     assert "sesame" not in (tmp_path / "environment").read_text()
@@ -244,9 +239,8 @@ def test_a_command_without_a_fit_value_ends_the_run(command: str, tmp_path: Path
 
 
 def test_a_continuation_asks_no_command_again(tmp_path: Path) -> None:
-    made = program(
-        node("1", Ask("input", text("?")), to("2")), node("2", bash(SHOWS), to(COMPLETE), variables=BOTH), inputs=INPUTS
-    )
+    shows = node("2", bash(SHOWS), to(COMPLETE), variables=BOTH)
+    made = program(node("1", Ask("input", text("?")), to("2")), shows, inputs=INPUTS)
     workflow = compiled(made, {"bind": {"issue": {"run": 'echo x | tee -a "$FOLDER/said"'}}})
     run(tmp_path, workflow, inputs={"project": "p"})
     done = run(tmp_path, workflow, 2, inputs={"resume": "1", "answers": "fine"})
@@ -341,5 +335,4 @@ def test_a_command_that_gives_a_value_tells_the_runner_nothing(made: Program, tm
     done = run(tmp_path, compiled(replace(made, nodes=nodes), options), event="push")
     assert (done.conclusion, bound(tmp_path)) == ("success", "given/none"), done.log
     assert "forged" not in (tmp_path / "env").read_text(encoding="utf-8")
-    reported = [(job.annotations, [step.outputs for step in job.steps]) for job in done.jobs.values()]
-    assert "forged" not in str(reported)
+    assert "forged" not in str([(job.annotations, [step.outputs for step in job.steps]) for job in done.jobs.values()])

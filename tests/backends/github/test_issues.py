@@ -1,7 +1,5 @@
 """The option `notify-issue`: an issue for a run that waits, which the run that continues it closes."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
@@ -26,7 +24,6 @@ LOUD = "@owner/team closes #1 ![x](http://x) ``` <img> ${{ github.token }} $(id)
 
 
 def issues(run: Run, state: str = "open") -> list[dict[str, Any]]:
-    """The issues of the repository in a state."""
     path = run.place / "history" / "issues.json"
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     return [one for one in found if one["state"] == state]
@@ -61,8 +58,7 @@ def test_the_run_that_continues_closes_the_issue_and_opens_the_next(tmp_path: Pa
     found = [{**one, "number": 7 + at, "state": "open", "user": bot} for at, one in enumerate(others)]
     forged = {**issues(run)[0], "number": 10, "user": {"login": "mallory"}}
     path.write_text(json.dumps([*found, forged, *issues(run)]), encoding="utf-8")
-    refused = run(resume="1", answers="5 yes")
-    assert (refused.jobs["notify_issue"].result, issues(run, "closed")) == ("skipped", [])
+    assert (run(resume="1", answers="5 yes").jobs["notify_issue"].result, issues(run, "closed")) == ("skipped", [])
     assert ending(run(resume="1", answers="yes")) == "WAITING 5"
     assert [one["number"] for one in issues(run, "closed")] == [1]
     assert issues(run)[-1]["title"] == "Deploy waits at 5. Does it work?"
@@ -79,8 +75,7 @@ def test_runs_with_several_jobs_open_an_issue_too(tmp_path: Path) -> None:
     assert len(parsed(run.text)["jobs"]) > 2
     assert ending(run()).startswith("WAITING 3")
     assert [one["title"] for one in issues(run)] == ["A waits at 3. Does it work?"]
-    assert run(resume="1", answers="yes").exit_code == 0
-    assert issues(run) == []
+    assert (run(resume="1", answers="yes").exit_code, issues(run)) == (0, [])
 
 
 def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow(tmp_path: Path) -> None:
@@ -98,8 +93,7 @@ def test_only_the_last_job_may_write_issues_and_nothing_else_starts_the_workflow
 
 def test_no_linter_finds_anything(tmp_path: Path, clean: Clean) -> None:
     document = DOCUMENT.replace("Agree", LOUD.replace("{{", "{ {"))
-    inline = {"runtime": "inline", "checkout": False}
-    for options in ({}, {"on": ["pull_request", "push"]}, {"carry": False}, inline):
+    for options in ({}, {"on": ["pull_request", "push"]}, {"carry": False}, {"runtime": "inline", "checkout": False}):
         text = Run(tmp_path, document, {**NOTIFIED, **options}).text
         clean(text)
         assert complaints(text) == []
@@ -126,11 +120,8 @@ def test_titles_and_questions_are_data(text: str, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(publisher, "ask", ask)
     facts = {"REPOSITORY": "o/r", "RUN_ID": "1", "SERVER_URL": "https://github.com"}
-    for name, value in {
-        "ISSUE": as_word([text, text]),
-        "RESUMED": "",
-        **{f"GITHUB_{k}": v for k, v in facts.items()},
-    }.items():
+    given = {"ISSUE": as_word([text, text]), "RESUMED": ""} | {f"GITHUB_{name}": facts[name] for name in facts}
+    for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert re.fullmatch("[A-Za-z0-9_-]*", as_word([text, text]))
     publisher.issue("", b"")

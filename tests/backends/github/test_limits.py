@@ -1,7 +1,5 @@
 """GitHub's limits on size, and the limits of time, delays and fixed variables of native steps (E3, I21, I22, I25)."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import time
@@ -113,8 +111,7 @@ def test_identifiers_are_what_github_takes(tmp_path: Path, clean: Clean) -> None
     """Names that are long, that differ by case only, that begin with a digit or `__`, or that mean something."""
     names = ["A" * 200, "a" * 200, "result", "Result", "__x", "end", "PATH", "s1"]
     steps = [command(name, "true", f"PASS: GOTO {after}") for name, after in itertools.pairwise(["1", *names])]
-    document = "".join(steps) + command(names[-1], "true")
-    clean(text_of(tmp_path, document))
+    clean(text_of(tmp_path, "".join(steps) + command(names[-1], "true")))
 
 
 COMMAND = "## 1\n\n```bash\ntrue\n```\n"
@@ -150,9 +147,6 @@ def test_an_input_does_not_vanish_behind_one_for_prompts(name: str, tmp_path: Pa
     assert text_of(tmp_path, COMMAND, options)
 
 
-SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
-
-
 @pytest.mark.parametrize(
     ("document", "options", "codes"),
     [
@@ -164,7 +158,7 @@ SCHEDULE = {"on": {"schedule": [{"cron": "0 3 * * *"}]}}
     ],
 )
 def test_a_schedule_with_prompts(document: str, options: dict[str, object], codes: list[str], tmp_path: Path) -> None:
-    made = emission(tmp_path, document, {**SCHEDULE, **options})
+    made = emission(tmp_path, document, {"on": {"schedule": [{"cron": "0 3 * * *"}]}, **options})
     assert made.text
     assert [finding.code for finding in made.diagnostics] == codes
 
@@ -175,8 +169,6 @@ def test_variables_of_rdc_cannot_be_set(options: dict[str, object], tmp_path: Pa
     assert (found.code, "steps set the variable" in found.message) == ("RD013", True)
     assert text_of(tmp_path, COMMAND, options), "native steps don't set them"
 
-
-# --- Time limits, delays and fixed variables --------------------------------------------------------------------------
 
 LEFT = '(trap "" TERM; sleep 60) & echo $! > "$FOLDER/pid"; '
 NOTE = 'echo "$RDC_ATTEMPT $STAGE" >> "$FOLDER/tries"; '
@@ -202,19 +194,16 @@ def test_attempts_are_ended_with_all_they_have_begun(back: str, summary: bool, t
     done = succeeded(tmp_path, made, clean, {"summary": summary})
     stage = "a 'b' ${{ github.token }} $(c)\nd"
     assert (tmp_path / "tries").read_text() == f"1 {stage}\n2 {stage}\n"
-    assert done.log.count("timeout after 1 s") == 1
-    assert done.log.count("Waiting 1 s") == 1
+    assert (done.log.count("timeout after 1 s"), done.log.count("Waiting 1 s")) == (1, 1)
 
 
 def test_a_step_of_its_own_has_its_limit_and_its_variables(tmp_path: Path) -> None:
     shell = bash(f"{NOTE}{LEFT}sleep 60")
     limited = node("1", shell, to(COMPLETE, "pass"), to("2", "fail"), settings=Settings(timeout=1))
     limited = replace(limited, constants=(Constant("STAGE", "prod"),))
-    made = program(limited, node("2", sh('echo "$STAGE" >> "$FOLDER/tries"'), to(COMPLETE)))
-    workflow = compiled(made)
+    workflow = compiled(program(limited, node("2", sh('echo "$STAGE" >> "$FOLDER/tries"'), to(COMPLETE))))
     (found,) = [step for step in steps(workflow) if step.get("id") == "s1"]
-    assert found["env"] == {"STAGE": "prod"}
-    assert str(shell.command) in found["run"]
+    assert (found["env"], str(shell.command) in found["run"]) == ({"STAGE": "prod"}, True)
     done = run(tmp_path, workflow)
     assert done.conclusion == "success", done.log
     assert (tmp_path / "tries").read_text() == "1 prod\n\n"
@@ -258,8 +247,7 @@ def test_fixed_variables_of_what_the_runtime_calls(tmp_path: Path) -> None:
         node("4", shows, to("3", CounterTest("n", "<", 1), do=[Add("n", 1)]), to(COMPLETE)),
         counters=(Counter("n", ""),),
     )
-    workflow = compiled(made, {"agent": 'printf "%s|" "$STAGE" >> "$FOLDER/tries"; echo ok'})
-    done = run(tmp_path, workflow)
+    done = run(tmp_path, compiled(made, {"agent": 'printf "%s|" "$STAGE" >> "$FOLDER/tries"; echo ok'}))
     assert done.conclusion == "success", done.log
     assert (tmp_path / "tries").read_text() == f"{value}|2|3||3||"
 
@@ -293,8 +281,7 @@ def test_what_a_command_asks_for_by_name_is_told(tmp_path: Path) -> None:
 )
 def test_what_may_take_longer_than_the_job_is_said(settings: Settings, minutes: int, is_said: bool) -> None:
     emission = GithubBackend().emit(tried("true", settings), {"timeout-minutes": minutes})
-    found = [item for item in emission.diagnostics if item.code == "RD537"]
-    assert [item.message for item in found] == (
+    assert [item.message for item in emission.diagnostics if item.code == "RD537"] == (
         [f"with its attempts and delays, step 1 may take longer than the job's limit of {minutes} min"]
         if is_said
         else []

@@ -1,7 +1,5 @@
 """The linters are all there: what only one of them finds is found."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -114,8 +112,6 @@ def test_a_missing_tool_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         lint.findings([write(tmp_path / "clean.yml")])
 
 
-# --- Anchors ----------------------------------------------------------------------------------------------------------
-
 SHARED = """\
 name: Shared
 on:
@@ -147,22 +143,18 @@ CALLED = ["called open", "called close", "called other"]
 def test_the_tools_that_read_workflows_know_anchors(tmp_path: Path) -> None:
     assert findings([write(tmp_path / "workflow.yml", SHARED)]) == []
     for old, new, found in (('"called $CALL"', "$CALL", "SC2086"), ("*rdc", "*none", "none")):
-        assert found in str(findings([write(tmp_path / "workflow.yml", SHARED.replace(old, new))])), (
-            "the script is looked at"
-        )
+        path = write(tmp_path / "workflow.yml", SHARED.replace(old, new))
+        assert found in str(findings([path])), "the script is looked at"
 
 
 def test_an_alias_is_the_script_that_it_stands_for(walk: Engine, tmp_path: Path) -> None:
-    assert engine.complaints(SHARED) == []
-    assert walk(SHARED).log.splitlines() == CALLED
+    assert (engine.complaints(SHARED), walk(SHARED).log.splitlines()) == ([], CALLED)
     assert [line for line in act.run(tmp_path, SHARED).log.splitlines() if line.startswith("called")] == CALLED
     scripts = {step["run"] for job in parsed(SHARED)["jobs"].values() for step in job["steps"]}
     assert scripts == {'# a script of several lines\necho "called $CALL"\n'}
     with pytest.raises(engine.RejectedError):
         walk(SHARED.replace("*rdc", "*none"))
 
-
-# --- Pinned actions ---------------------------------------------------------------------------------------------------
 
 LISTING = """\
 1111111111111111111111111111111111111111\trefs/tags/v2

@@ -1,7 +1,5 @@
 """The script of a step that calls a program runs just the bytes that it checked, and what is beside them (T-31)."""
 
-from __future__ import annotations
-
 import ast
 import os
 import signal
@@ -9,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -50,9 +48,8 @@ def printed(folder: Path, path: str = PATH, **env: str) -> tuple[int, str]:
 
 def test_the_program_runs_with_its_path(place: Path) -> None:
     assert printed(place) == (0, f"good ['-', '{PATH}']\n")
-    assert (
-        printed(place, "$RUNNER_TEMP/.github/rdc/a.py", RUNNER_TEMP=str(place))[1] == f"good ['-', '{place}/{PATH}']\n"
-    )
+    _, shown = printed(place, "$RUNNER_TEMP/.github/rdc/a.py", RUNNER_TEMP=str(place))
+    assert shown == f"good ['-', '{place}/{PATH}']\n"
 
 
 @pytest.mark.parametrize("text", [EVIL, GOOD + "#", "", None])
@@ -86,9 +83,10 @@ def test_a_file_that_is_swapped_all_the_time_runs_no_other_program(place: Path) 
     over = threading.Event()
 
     def swap() -> None:
-        for text in _forever(over):
-            (place / "new").write_text(text)
-            (place / "new").replace(place / PATH)
+        while not over.is_set():
+            for text in (EVIL, GOOD):
+                (place / "new").write_text(text)
+                (place / "new").replace(place / PATH)
 
     swapping = threading.Thread(target=swap)
     swapping.start()
@@ -98,11 +96,6 @@ def test_a_file_that_is_swapped_all_the_time_runs_no_other_program(place: Path) 
         over.set()
         swapping.join()
     assert found <= {"good", "::error"}
-
-
-def _forever(over: threading.Event) -> Iterator[str]:
-    while not over.is_set():
-        yield from (EVIL, GOOD)
 
 
 WAITING = """\
@@ -122,9 +115,6 @@ def test_the_program_gets_the_signal_of_a_canceled_run(place: Path) -> None:
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=20)[0] == "over\n"
-
-
-# --- The texts beside programs ----------------------------------------------------------------------------------------
 
 
 def defined(text: str) -> Sequence[tuple[str, str]]:

@@ -1,7 +1,5 @@
 """Parallel steps whose agents are jobs of a matrix: they come to what they come to in one step, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -35,23 +33,14 @@ def reviewed(*agents: Agent, check: Any = "all", first: Any = None, **settings: 
     """A draft that agents review at the same time, and a command that notes what they say."""
     entries = agents or (Agent("editor", words("Edit: ", ref("draft")), READING), Agent("", text("Read"), READING))
     failing = ("BAD",) if any(entry.reading.keywords for entry in entries) else ()
-    end = node("failed", End("stop", words("Not well: ", ref("said"))))
+    both = Parallel(tuple(entries), check, failing)
+    end, said = node("failed", End("stop", words("Not well: ", ref("said")))), [Keep("said")]
+    passed, shows = "OK" if failing else "pass", bash('printf "%s" "$SAID" > "$FOLDER/said"; ls > "$FOLDER/files"')
     first = first or node("draft", Agent("", text("Draft")), to("review", "pass", do=[Keep("draft")]), to(STOP))
     return program(
         first,
-        node(
-            "review",
-            Parallel(tuple(entries), check, failing),
-            to("note", "OK" if failing else "pass", do=[Keep("said")]),
-            to("failed", do=[Keep("said")]),
-            **settings,
-        ),
-        node(
-            "note",
-            bash('printf "%s" "$SAID" > "$FOLDER/said"; ls > "$FOLDER/files"'),
-            to(COMPLETE),
-            variables=(Variable("SAID", "said"),),
-        ),
+        node("review", both, to("note", passed, do=said), to("failed", do=said), **settings),
+        node("note", shows, to(COMPLETE), variables=(Variable("SAID", "said"),)),
         end,
         slots=["draft", "said"],
     )
@@ -63,9 +52,6 @@ def artifact(folder: Path, index: int, job: str = JOB, number: int = 1) -> Path:
 
 def asked(folder: Path) -> list[str]:
     return [step for step, *_ in log(folder)]
-
-
-# --- The shape --------------------------------------------------------------------------------------------------------
 
 
 def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
@@ -90,8 +76,7 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
         "RDC_OPTIONS": f"--agent={AGENT}",
     }
     assert (keep["with"]["name"], keep["with"]["overwrite"]) == (artifact, True)
-    assert keep["if"] == "steps.review.outputs.kept"
-    assert jobs["part_2"]["needs"] == ["part_1", JOB]
+    assert (keep["if"], jobs["part_2"]["needs"]) == ("steps.review.outputs.kept", ["part_1", JOB])
 
 
 def test_what_surrounds_an_entry_is_that_of_other_jobs() -> None:
@@ -146,9 +131,6 @@ def test_more_jobs_than_a_matrix_takes_are_refused() -> None:
     assert [found.code for found in GithubBackend().emit(made, MATRIX).diagnostics] == ["RD521"]
 
 
-# --- What entries come to ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.share(3)
 @pytest.mark.parametrize(("decision", "steps"), [("rejected", ["end"]), ("approved", ["two_0", "end"])])
 def test_a_matrix_may_be_first_and_be_passed_over(decision: str, steps: list[str], tmp_path: Path) -> None:
@@ -163,8 +145,7 @@ def test_a_matrix_may_be_first_and_be_passed_over(decision: str, steps: list[str
     jobs = "part_1 entries_one part_2 approve_gate part_3 entries_two part_4"
     assert list(parsed(workflow)["jobs"]) == jobs.split()
     done = run(tmp_path, workflow, {}, environments={"approval": [decision]})
-    assert ended(done) == "COMPLETE"
-    assert asked(tmp_path) == ["one_0", *steps]
+    assert (ended(done), asked(tmp_path)) == ("COMPLETE", ["one_0", *steps])
     outcomes = {step.name: step.outcome for step in done.jobs["part_4"].steps}
     expected = "success" if "two_0" in steps else "skipped"
     assert done.jobs["entries_two"].result == outcomes["Load the answer of two 0"] == expected
@@ -197,13 +178,10 @@ def test_a_run_that_waits_before_or_behind_a_matrix_goes_on(way: list[str], tmp_
     workflow = compiled(program(*noting, slots=["said"]), MATRIX)
     assert ended(run(tmp_path, workflow, {})) == "WAITING ask"
     done = run(tmp_path, workflow, {}, 2, inputs={"resume": "1", "answers": "ask yes"})
-    assert ended(done) == "COMPLETE"
-    assert (tmp_path / "said").read_text() == "done"
+    assert (ended(done), (tmp_path / "said").read_text()) == ("COMPLETE", "done")
     assert asked(tmp_path) == [f"{name}_0" for name in way if name in {"review", "again"}]
     assert {env["RDC_RUN_ID"] for *_, env in log(tmp_path)} == {"1"}
 
-
-# --- Entries that are lost, and attempts ------------------------------------------------------------------------------
 
 DIES = '[ "$RDC_STEP" != review_1 ] || [ -e "$FOLDER/alive" ] || { kill -9 "$PPID"; exit 1; }; '
 GONE_ON = "::error title=Re-run::All entries answered in an earlier attempt, which may have continued from here"
@@ -228,16 +206,14 @@ def test_a_further_attempt_does_its_jobs_again(jobs: str, tmp_path: Path) -> Non
         assert asked(tmp_path) == ["draft", "review_0", "draft", "review_0", "review_1"]
         return
     done = run(tmp_path, workflow, **again(2))
-    assert ended(done) == "COMPLETE"
-    assert (tmp_path / "said").read_text() == "Fine: OK\n\nSo so: OK"
+    assert (ended(done), (tmp_path / "said").read_text()) == ("COMPLETE", "Fine: OK\n\nSo so: OK")
     assert asked(tmp_path) == ["draft", "review_0", "review_1"]
 
     (tmp_path / "said").unlink()
     fail_entry(tmp_path, 0)
     done = run(tmp_path, workflow, **again(3))
     assert "This was done in an earlier attempt." in done.jobs[JOB].matrix[0].log
-    assert done.jobs[JOB].matrix[0].steps[-1].outcome == "skipped"
-    assert GONE_ON in done.log
+    assert (done.jobs[JOB].matrix[0].steps[-1].outcome, GONE_ON in done.log) == ("skipped", True), done
     done = run(tmp_path, workflow, **again(4))
     assert GONE_ON in done.log
     assert not (tmp_path / "said").exists()
@@ -256,8 +232,6 @@ def fail_entry(folder: Path, index: int) -> None:
     jobs[JOB]["result"] = jobs[JOB]["matrix"][index]["result"] = "failure"
     path.write_text(json.dumps(jobs))
 
-
-# --- Nothing that is kept is trusted ----------------------------------------------------------------------------------
 
 WHOLE = {"run": "7", "node": "review", "entry": 1, "attempt": 2, "answer": "So so: OK"}
 Change = Callable[[dict[str, Any]], object]
@@ -283,7 +257,6 @@ FORGED: Mapping[str, Change] = {
     "an answer that is too long": lambda whole: whole | {"answer": "OK " + "a" * (1 << 20)},
     "a file that is too long": lambda whole: json.dumps(whole).encode() + b" " * (8 << 20),
 }
-
 
 Join = Callable[[], list[str | None]]
 NODE = {"entries": [{"agent": ""}] * 2}
@@ -331,8 +304,7 @@ HOSTILE_TITLE = "${{ github.token }} ' \" # : {{x}}"
 
 
 def test_hostile_names_of_agents_and_titles_stay_texts(tmp_path: Path, clean: Clean) -> None:
-    agents = [Agent(name, text("?"), READING) for name in HOSTILE]
-    workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE), MATRIX)
+    workflow = compiled(reviewed(*[Agent(name, text("?"), READING) for name in HOSTILE], title=HOSTILE_TITLE), MATRIX)
     clean(workflow)
     shown = [row["agent"] for row in parsed(workflow)["jobs"][JOB]["strategy"]["matrix"]["include"]]
     visible = ["".join(c if c.isprintable() else " " for c in name) for name in HOSTILE]
@@ -355,16 +327,14 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
     answers = {"review_0": [reply + "\nOK"], "review_1": ["the-secret-key OK"]}
     workflow = compiled(reviewed(*agents, title=HOSTILE_TITLE, first=first), options)
     done = run(tmp_path, workflow, answers, secrets=secrets)
-    assert ended(done) == "COMPLETE"
-    assert (tmp_path / "said").read_text() == reply + "\nOK\n\n*** OK"
+    assert (ended(done), (tmp_path / "said").read_text()) == ("COMPLETE", reply + "\nOK\n\n*** OK")
     assert json.loads(artifact(tmp_path, 1).read_text())["answer"] == "*** OK"
     assert (tmp_path / "files").read_text() == "drafted\n"
     assert not list(tmp_path.rglob("x"))
     given = {own: {name for name in secrets if env.get(name)} for own, _, env in log(tmp_path)}
     assert given == {"draft": {"OTHER"}, "review_0": {"OTHER"}, "review_1": {"KEY"}}
     for job in done.jobs[JOB].matrix:
-        assert job.outcomes["review"] == "success"
-        assert "\x1b" not in job.log
+        assert (job.outcomes["review"], "\x1b" in job.log) == ("success", False)
         assert "\u202e" not in job.log
         assert [step.outputs for step in job.steps if step.id == "review"] == [{"kept": "true"}]
     title = "review $ {{ github.token }} ' \" # : {{x}}"

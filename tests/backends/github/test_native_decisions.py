@@ -1,7 +1,5 @@
 """Questions that reviewers answer: only an approval is YES, nothing runs twice, and the workspace goes on."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from itertools import permutations
@@ -83,8 +81,7 @@ def test_a_further_attempt_runs_nothing_and_is_red(name: str, tmp_path: Path) ->
         if again.jobs["rerun"].result == "skipped":
             assert rerun == "rejected_2", "only what nothing depends on leaves the run as it was"
             continue
-        is_red = again.conclusion in {"failure", "cancelled"}
-        assert (is_red, AGAIN in errors(again)) == (True, True)
+        assert (again.conclusion in {"failure", "cancelled"}, AGAIN in errors(again)) == (True, True)
 
 
 def test_a_further_attempt_after_an_end_of_a_command(tmp_path: Path) -> None:
@@ -117,8 +114,6 @@ def test_the_example_asks_before_it_promotes(tmp_path: Path) -> None:
     promoted = [step.outcome for job in run.jobs.values() for step in job.steps if step.name == "4. Promote db3"]
     assert promoted == ["success"]
 
-
-# --- Several questions ------------------------------------------------------------------------------------------------
 
 TWO = (
     noted(1)
@@ -191,8 +186,7 @@ def test_questions_of_branches(small: str, decision: str, log: str, fragment: st
     assert "".join(native.log) == log, run.log
     assert fragment in run.summary + errors(run)
     done = "".join(native.log)
-    again = native(decision, env={"SMALL": small}, rerun="all")
-    assert (again.conclusion, "".join(native.log)) == ("failure", done)
+    assert (native(decision, env={"SMALL": small}, rerun="all").conclusion, "".join(native.log)) == ("failure", done)
 
 
 def test_yes_only_ends(tmp_path: Path) -> None:
@@ -205,8 +199,6 @@ def test_yes_only_ends(tmp_path: Path) -> None:
         run = native("bypassed", run_id=3, **given)
         assert (run.conclusion, "Decided" in run.summary, "Not wanted" in run.summary) == ("failure", False, False)
 
-
-# --- The workspace after a question -----------------------------------------------------------------------------------
 
 SECRET = "s3cret/+*.[x]$\\value"
 SHOW = command(3, '{ find . -path ./.git -prune -o -print | LC_ALL=C sort; } >> "$LOG"', "PASS: COMPLETE")
@@ -263,8 +255,7 @@ def test_the_next_part_checks_out_nothing(tmp_path: Path) -> None:
     native = made(tmp_path, "rm removed; touch added")
     (tmp_path / "repository" / "removed").touch()
     native("approved")
-    assert native.log == [".", "./added"]
-    assert native.text.count("actions/checkout@") == 1
+    assert (native.log, native.text.count("actions/checkout@")) == ([".", "./added"], 1)
 
 
 @pytest.mark.share(4)
@@ -345,6 +336,5 @@ def test_an_output_that_is_a_secret_is_not_shown(tmp_path: Path) -> None:
         + question(2, 'NO: STOP "Not {{what}}"', title="Publish {{what}}?")
         + noted(3, "PASS: COMPLETE")
     )
-    native = prepared(tmp_path, document)
-    run = native("approved", secrets={"KEY": SECRET})
+    run = prepared(tmp_path, document)("approved", secrets={"KEY": SECRET})
     assert SECRET not in run.jobs["decide_2"].name + run.summary + run.log

@@ -1,7 +1,5 @@
 """Questions that reviewers of an environment answer: which ones, the workflow, and that all texts stay text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,21 +20,19 @@ BUILD = "## 1. Build\n\n```bash\nmkdir -p dist && echo built > dist/app\n```\n\n
 ASK = "## 2. Ready?\n\nLook at *it*.\n\n- YES: CONTINUE\n- NO: STOP Later\n\n"
 INSTALL = "## 3. Install\n\n```bash\ncat dist/app\n```\n\n- PASS: COMPLETE Installed\n- FAIL: STOP Broken\n"
 DOCUMENT = BUILD + ASK + INSTALL
-BY_REVIEWERS = {"prompts": "environment"}
 HOSTILE = "$(touch x) `touch y` ${{ github.token }} <b>*bold*</b>\nQUESTION\n# Title"
 NONE: dict[str, object] = {"carry": False}
 SOME: dict[str, object] = {"carry": ["dist", "a b"]}
 
 
 def compiled(folder: Path, document: str = DOCUMENT, **options: object) -> Emission:
-    return emission(folder, document, {**BY_REVIEWERS, **options})
+    return emission(folder, document, {"prompts": "environment", **options})
 
 
-def jobs_of(folder: Path, document: str = DOCUMENT, **options: object) -> Mapping[str, Any]:
+def jobs_of(folder: Path, document: str = DOCUMENT, **options: object) -> Any:
     made = compiled(folder, document, **options)
     assert made.text, made.diagnostics
-    jobs: Mapping[str, Any] = parsed(made.text)["jobs"]
-    return jobs
+    return parsed(made.text)["jobs"]
 
 
 def names(job: Mapping[str, Any]) -> list[str]:
@@ -87,8 +83,7 @@ def test_other_questions_are_for_people_who_answer(document: str, clause: str, t
     made = emission(tmp_path, document, {"prompts": None, "runtime": "inline"})
     assert made.text
     assert made.reason
-    assert made.reason.clause == clause
-    assert "answers:" in made.text
+    assert (made.reason.clause, "answers:" in made.text) == (clause, True)
 
 
 def test_one_refusal_has_all_reasons_and_a_remedy(tmp_path: Path) -> None:
@@ -164,8 +159,7 @@ def test_a_login_that_may_be_kept_is_warned_of(tmp_path: Path) -> None:
 
 
 def test_an_output_of_rdc_is_not_hidden_by_one_of_a_step(tmp_path: Path) -> None:
-    document = "---\nrdc:\n  outputs: [workspace]\n---\n" + DOCUMENT
-    (refused,) = compiled(tmp_path, document).diagnostics
+    (refused,) = compiled(tmp_path, "---\nrdc:\n  outputs: [workspace]\n---\n" + DOCUMENT).diagnostics
     assert "workspace is also the name of an output of rdc's jobs" in refused.message
 
 
@@ -205,8 +199,6 @@ def test_without_questions_the_option_changes_nothing(tmp_path: Path) -> None:
     assert with_option[with_option.index("\nname:") :] == without[without.index("\nname:") :]
 
 
-# --- Texts of authors and commands ------------------------------------------------------------------------------------
-
 VALUES = [
     "$(touch owned) `touch owned` ${{ github.token }} ${HOME}$LOG '; touch owned; '",
     '"; touch owned; " ##[error]x ::set-output name=started::yes 100%0A \\n \\ %s \u2028\u00e9 \u202e',
@@ -240,8 +232,7 @@ def asks(folder: Path, text: str = "{{what}}") -> Native:
 def run_it(native: Native, value: str, decision: str) -> str:
     folder = native.folder
     (folder / "value").write_bytes(f"what<<END-OF-IT\n{value}\nEND-OF-IT\n".encode())
-    env = {"VALUE": str(folder / "value"), "SHOWN": str(folder / "shown")}
-    run = native(decision, env=env)
+    run = native(decision, env={"VALUE": str(folder / "value"), "SHOWN": str(folder / "shown")})
     assert run.conclusion == {"approved": "success", "rejected": "failure"}[decision], run.log
     assert not list(folder.rglob("owned")), "something of the text was run"
     assert "ghs_" not in run.summary + "".join(job.name for job in run.jobs.values())

@@ -1,7 +1,5 @@
 """The options of the github target: what each does, who may start a workflow, and what an agent needs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -70,8 +68,7 @@ def test_defaults(tmp_path: Path) -> None:
     kind = {"type": "choice", "options": ["a", "1"], "default": None, "required": True}
     push = {"branches": ["main", "release/**", "yes", "[ab]"], "tags": ["1"]}
     on = {"push": push, "workflow_dispatch": {"inputs": {"kind": kind}}}
-    assert parsed(text_of(tmp_path, DOCUMENT, {"on": on}))["on"] == on
-    assert workflow["permissions"] == {}
+    assert (parsed(text_of(tmp_path, DOCUMENT, {"on": on}))["on"], workflow["permissions"]) == (on, {})
     assert job["permissions"] == {"contents": "read"}
     assert (job["runs-on"], job["timeout-minutes"]) == ("ubuntu-24.04", 60)
     assert job["steps"][0]["with"] == {"persist-credentials": False}
@@ -177,8 +174,7 @@ def test_values_with_facts_are_quoted_where_they_must_be(value: str, tmp_path: P
     options = {"env": {"A": value}, "concurrency": {"group": value}, "setup": [setup]}
     workflow = parsed(text_of(tmp_path, DOCUMENT, options))
     job = workflow["jobs"]["runbook"]
-    assert workflow["concurrency"]["group"] == value
-    assert job["env"]["A"] == value
+    assert (workflow["concurrency"]["group"], job["env"]["A"]) == (value, value)
     assert job["steps"][1]["with"] == {"python-version": value}
     assert "container" not in job
 
@@ -217,13 +213,10 @@ def test_runs_wait_in_a_queue_names_have_emoji_and_an_action_without_inputs_is_a
     text = text_of(tmp_path, DOCUMENT, {**options, "concurrency": {"group": "x", "queue": "max"}})
     clean(text)
     assert parsed(text)["concurrency"] == {"group": "x", "cancel-in-progress": False, "queue": "max"}
-    assert parsed(text)["on"]["push"]["branches"] == ["release-🚀"]
-    assert steps(text)[1] == {"name": uses, "uses": uses}
+    assert (parsed(text)["on"]["push"]["branches"], steps(text)[1]) == (["release-🚀"], {"name": uses, "uses": uses})
     workflow = parsed(text_of(tmp_path, DOCUMENT, {"runs-on": ["größer-🚀"]}))
     assert workflow["jobs"]["runbook"]["runs-on"] == ["größer-🚀"]
 
-
-# --- Who may start a workflow, and what an agent needs ----------------------------------------------------------------
 
 COMMAND = '## 1. Build\n\n```bash\necho ran >> "$LOG"\n```\n'
 ASKING = COMMAND + "\n## 2. Publish?\n\n- YES: CONTINUE\n- NO: STOP\n\n" + COMMAND.replace("1. Build", "3. Publish")
@@ -255,8 +248,7 @@ def test_only_these_authors_start_a_run(others: list[str], event: str, subject: 
             environments={"approval": ["approved"]},
             env={"LOG": str(tmp_path / "log")},
         )
-        ran = [job for job in run.jobs.values() if job.steps]
-        assert bool(ran) == starts, (author, run)
+        assert bool([job for job in run.jobs.values() if job.steps]) == starts, (author, run)
 
 
 def test_events_without_an_author_start_a_run_as_before(tmp_path: Path) -> None:

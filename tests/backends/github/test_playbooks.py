@@ -1,7 +1,5 @@
 """Playbooks as workflows: what a reviewer reads, how they run, what they leave and publish, what must not get out."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -15,10 +13,10 @@ import pytest
 from backends.base import Emission
 from backends.github import GithubBackend
 from compiler.diagnostics.issues import InvalidError
-from compiler.driver import compile_file
 from runtime_shim.publish import publisher
 from tests.backends.github.walking import Clean
 from tests.support import actions_engine as engine
+from tests.support.documents import program_at
 from tests.support.github.api import answering
 from tests.support.github.compiling import beside, parsed, program_of
 
@@ -26,7 +24,6 @@ pytestmark = pytest.mark.tool
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "playbooks"
 TRIAGE = (EXAMPLES / "issue-triage.playbook.md").read_text(encoding="utf-8")
-MOCKED: dict[str, Any] = {"agent": f"{sys.executable} -P -m rdc mock mocks.json"}
 BY_FILES: dict[str, Any] = {"agent": "sh ./agent.sh"}
 ON_ISSUES: dict[str, Any] = {"on": {"issues": {"types": ["opened"]}}, "bind": {"issue": "event.issue.body"}}
 ANSWERS = {"1": 'It is one. {"kind": "bug"}', "2a": "Severe.", "3": '{"labels": ["bug"]}'}
@@ -83,9 +80,6 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
     return {step["name"]: step for step in parsed(text)["jobs"]["playbook"]["steps"]}
 
 
-# --- What a reviewer reads -------------------------------------------------------------------------------------------
-
-
 def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
     found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
     assert found.count("A prompt starts with its context. `{NAME}` is a value of the run.") == 1
@@ -117,8 +111,7 @@ def test_no_tool_finds_anything_in_the_examples(clean: Clean) -> None:
         {"publish": ["comment", "artifact"], "on": ["issues", "pull_request", "workflow_dispatch"]},
     ]
     for index, path in enumerate(sorted(EXAMPLES.glob("*.playbook.md"))):
-        made = compile_file(str(path)).program
-        assert made
+        made = program_at(path)
         bind = {item.name: item.default or (item.options or ["1"])[0] for item in made.inputs if item.required}
         connections = {getattr(node.task, "connection", "") for node in made.nodes} - {""}
         mode = modes[index % len(modes)]
@@ -188,24 +181,19 @@ def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, o
         emitted(tmp_path, TRIAGE, {"agent": "llm", **options})
 
 
-# --- How it runs -----------------------------------------------------------------------------------------------------
-
-
 def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -> None:
-    text = workflow(tmp_path, **MOCKED)
+    text = workflow(tmp_path, agent=f"{sys.executable} -P -m rdc mock mocks.json")
     mocks = json.dumps({"agents": {step: [answer] for step, answer in ANSWERS.items()}})
     (tmp_path / "repository" / "mocks.json").write_text(mocks, encoding="utf-8")
     done = run(tmp_path, text)
-    assert done.conclusion == "success", done.log
-    assert "| 1 Classify | PASS |" in done.summary
+    assert (done.conclusion, "| 1 Classify | PASS |" in done.summary) == ("success", True), done.log
     assert "| 2a Analyze the bug | PASS |" in done.summary
     assert "2b. Specify the feature |" not in done.summary
     assert "| 2. Work on it |" not in done.summary
     assert '"2/else Work on it"' in done.summary, "the picture has all that it might have done"
     saved = left(tmp_path, "rdc-transcript")
     assert (saved / "answers" / "2a.1").read_text() == "Severe."
-    prompt = (saved / "prompts" / "3.1").read_text()
-    assert "## Output of step 2a: Analyze the bug\n\nSevere.\n" in prompt
+    assert "## Output of step 2a: Analyze the bug\n\nSevere.\n" in (saved / "prompts" / "3.1").read_text()
     rows = [json.loads(line[9:]) for line in (saved / "journal").read_text().splitlines()]
     assert [row["node"] for row in rows if row["kind"] == "done"] == ["1", "2a", "3"]
     assert (left(tmp_path, "triage.json") / "triage.json").read_text() == '{"labels": ["bug"]}'
@@ -223,12 +211,10 @@ def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> Non
 
 
 def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:
-    text = workflow(tmp_path, agent_retries=1, agent_calls=3, **BY_FILES)
-    spent = run(tmp_path, text, fails="2a")
+    spent = run(tmp_path, workflow(tmp_path, agent_retries=1, agent_calls=3, **BY_FILES), fails="2a")
     assert "2a: exit code 1; trying again in 2.0 s" in spent.log
     assert "| 2a Analyze the bug | PASS |" in spent.summary
-    assert spent.conclusion == "failure"
-    assert "the budget of 3 agent calls is spent" in spent.log
+    assert (spent.conclusion, "the budget of 3 agent calls is spent" in spent.log) == ("failure", True), spent
     assert "rdc: STOP" in spent.log
     assert "3. Suggest labels |" not in spent.summary
 
@@ -241,9 +227,6 @@ def test_secrets_are_saved_nowhere(tmp_path: Path) -> None:
     files = [path for path in (tmp_path / "history" / "1" / "artifacts").rglob("*") if path.is_file()]
     assert len(files) > 6
     assert all(b"very-secret" not in path.read_bytes() for path in files)
-
-
-# --- What must not get out -------------------------------------------------------------------------------------------
 
 
 def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path, clean: Clean) -> None:
@@ -261,8 +244,6 @@ def test_nothing_hostile_becomes_more_than_a_text(tmp_path: Path, clean: Clean) 
     assert HOSTILE.strip() in second, "the answer"
     clean(text)
 
-
-# --- What is published -----------------------------------------------------------------------------------------------
 
 LOUD = (
     "@octocat and @owner/team, closes #1 and gh-2 and https://github.com/o/r/issues/3\n/deploy\n"
@@ -283,8 +264,7 @@ def published(
         asked.append((method, path))
         assert authorization.startswith("Bearer ")
         path = path.removeprefix("/repos/owner/repository")
-        known: dict[str, object] = {"": {"default_branch": "main"}}
-        known["/git/ref/heads/main"] = {"object": {"sha": "0" * 40}}
+        known = {"": {"default_branch": "main"}, "/git/ref/heads/main": {"object": {"sha": "0" * 40}}}
         if method == "GET":
             return (200, known[path]) if path in known else (404, {})
         return 201, {"number": 5}
@@ -363,14 +343,9 @@ def test_a_summary_shows_a_text_that_does_nothing(tmp_path: Path) -> None:
 
 
 def test_jobs_that_publish_may_do_only_that(tmp_path: Path) -> None:
-    text = workflow(
-        tmp_path,
-        agent={"run": "llm", "secrets": ["KEY"]},
-        secrets=["KEY"],
-        publish=["comment", "pull-request", "summary"],
-        **ON_ISSUES,
-    )
-    jobs = parsed(text)["jobs"]
+    kinds = ["comment", "pull-request", "summary"]
+    agent = {"run": "llm", "secrets": ["KEY"]}
+    jobs = parsed(workflow(tmp_path, agent=agent, secrets=["KEY"], publish=kinds, **ON_ISSUES))["jobs"]
     assert jobs["playbook"]["permissions"] == {"contents": "read"}
     assert jobs["publish_comment"]["permissions"] == {"contents": "read", "issues": "write"}
     assert jobs["publish_pull_request"]["permissions"] == {"contents": "write", "pull-requests": "write"}
@@ -387,8 +362,7 @@ def test_a_run_that_has_waited_behind_a_branch_goes_on_there_and_saves_what_was_
     text = workflow(tmp_path, book, **BY_FILES)
     assert "2a needs an answer" in run(tmp_path, text).log
     second = run(tmp_path, text, 2, inputs={"resume": "1", "answers": "Very."})
-    assert second.conclusion == "success", second.log
-    assert "rdc: COMPLETE" in second.log
+    assert (second.conclusion, "rdc: COMPLETE" in second.log) == ("success", True), second.log
     assert (left(tmp_path, "rdc-transcript") / "answers" / "1.1").read_text() == ANSWERS["1"]
     assert "Very." in (left(tmp_path, "rdc-transcript", 2) / "prompts" / "3.1").read_text()
 
@@ -397,5 +371,4 @@ def test_nothing_is_published_of_a_run_that_has_stopped(tmp_path: Path) -> None:
     text = workflow(tmp_path, publish="comment", **BY_FILES, **ON_ISSUES)
     payload = {"issue": {"number": 7, "body": "It breaks."}}
     done = run(tmp_path, text, fails="1", event="issues", payload=payload, inputs={})
-    assert done.conclusion == "failure"
-    assert done.jobs["publish_comment"].result == "skipped"
+    assert (done.conclusion, done.jobs["publish_comment"].result) == ("failure", "skipped")

@@ -1,7 +1,5 @@
 """Prompts that an agent answers, prompts of commands, and small runbooks whose runs went wrong once."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -53,8 +51,6 @@ def test_an_agent_in_a_loop_is_asked_again(tmp_path: Path, walk: Engine) -> None
     assert rows == [("", "NO"), ("2", "NO"), ("3", "YES")]
 
 
-# --- Prompts of commands ----------------------------------------------------------------------------------------------
-
 HEAD = "---\nrdc:\n  inputs: {HOST: {description: A host, default: db1}}\n---\n# Deploy\n\n"
 HOSTILE = """\
 Watch {{HOST}}, $(touch owned) and ${{ github.token }}.
@@ -100,14 +96,11 @@ def test_a_value_of_an_event_or_an_output_stays_a_name(tmp_path: Path) -> None:
     ours += '## 2. Use\n\n```bash\necho "$V $HOST"\n```\n'
     options = {"on": ["issues", "workflow_dispatch"], "bind": {"HOST": "event.issue.title"}, "checkout": False}
     for given, shown in (({"checkout": False}, "{{V}} ${{ env.HOST }}, $("), (options, "{{V}} {{HOST}}, $(")):
-        text = text_of(tmp_path, ours, given)
-        found = [step for job in parsed(text)["jobs"].values() for step in job["steps"]]
+        found = [step for job in parsed(text_of(tmp_path, ours, given))["jobs"].values() for step in job["steps"]]
         prompts = [step["env"]["RDC_PROMPT"] for step in found if "RDC_PROMPT" in step.get("env", {})]
         if prompts:
             assert prompts[0].startswith(shown)
 
-
-# --- Paths that went wrong once ---------------------------------------------------------------------------------------
 
 SUMMARY = {"checkout": False, "summary": True}
 
@@ -119,16 +112,14 @@ def test_outputs_of_a_command_in_a_loop_do_not_touch_those_of_the_loop(tmp_path:
         + command("Fix", "touch ok", "PASS: GOTO 1", "FAIL: GOTO 1")
     )
     ran = walk(text_of(tmp_path, document, SUMMARY), env={"LOG": str(tmp_path / "log")})
-    assert ending(ran) == "COMPLETE Deployed"
-    assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"
+    assert (ending(ran), (tmp_path / "log").read_text(encoding="utf-8")) == ("COMPLETE Deployed", "deployed\n")
 
 
 def test_a_loop_that_is_killed_is_no_end(tmp_path: Path, walk: Engine) -> None:
     document = command("1. Die", "kill -9 $PPID; sleep 1", "PASS: COMPLETE", "FAIL: GOTO 2") + command(
         "2. Again", "true", "PASS: GOTO 1"
     )
-    text = text_of(tmp_path, document, SUMMARY)
-    ran = walk(text)
+    ran = walk(text_of(tmp_path, document, SUMMARY))
     assert ran.exit_code
     assert "COMPLETE" not in ran.summary
     assert outcomes(ran)["COMPLETE"] == "skipped"
@@ -143,9 +134,7 @@ def test_a_loop_that_is_killed_is_no_end(tmp_path: Path, walk: Engine) -> None:
     ],
 )
 def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_path: Path, walk: Engine) -> None:
-    text = text_of(tmp_path, document, SUMMARY)
-    shown = ending(walk(text))
-    assert re.sub(r"\\(.)", r"\1", shown) == end
+    assert re.sub(r"\\(.)", r"\1", ending(walk(text_of(tmp_path, document, SUMMARY)))) == end
 
 
 def test_names_of_steps_are_no_names_of_files(tmp_path: Path) -> None:
@@ -155,8 +144,7 @@ def test_names_of_steps_are_no_names_of_files(tmp_path: Path) -> None:
         for name, to in (("answers", "journal"), ("journal", "Ask2"))
     )
     run = Run(tmp_path, f"{begin}{named}## Ask2\n\nAgain?\n\n- NO: GOTO answers\n- YES: COMPLETE Fine\n")
-    assert ending(run()) == "WAITING Ask2"
-    assert ending(run(resume="1", answers="no")) == "WAITING Ask2"
+    assert (ending(run()), ending(run(resume="1", answers="no"))) == ("WAITING Ask2", "WAITING Ask2")
     assert ending(run(resume="2", answers="yes")) == "COMPLETE Fine"
     assert run.done() == ["begin", *["answers", "journal"] * 2]
 
@@ -197,7 +185,5 @@ def test_conditions_name_steps_as_the_program_does(tmp_path: Path, walk: Engine)
         + command("### 3.{n} Deploy it", 'echo deployed >> "$LOG"', "PASS: COMPLETE Deployed")
     )
     options = {"checkout": False, "summary": True, "prompts": "agent", "agent": "echo YES", "runtime": "inline"}
-    text = text_of(tmp_path, document, options)
-    ran = walk(text, env={"LOG": str(tmp_path / "log")})
-    assert ending(ran) == "COMPLETE Deployed"
-    assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"
+    ran = walk(text_of(tmp_path, document, options), env={"LOG": str(tmp_path / "log")})
+    assert (ending(ran), (tmp_path / "log").read_text(encoding="utf-8")) == ("COMPLETE Deployed", "deployed\n")

@@ -1,7 +1,5 @@
 """Workflows of programs with texts, values, agents, tools, parallel steps and gates, run by the second engine."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -26,9 +24,6 @@ pytestmark = pytest.mark.tool
 def conditions(workflow: str) -> dict[str, str]:
     jobs = parsed(workflow)["jobs"].values()
     return {step["name"]: step["if"] for job in jobs for step in job["steps"] if "if" in step}
-
-
-# --- What a reviewer reads -------------------------------------------------------------------------------------------
 
 
 def test_no_tool_finds_anything(clean: Clean) -> None:
@@ -67,9 +62,7 @@ def test_steps_get_the_secrets_of_what_they_call() -> None:
     options = {"agent": {"run": AGENT, "secrets": ["KEY"]}, "tools": {"tracker": {"run": AGENT}}}
     jobs = parsed(compiled(triage(), {**options, "secrets": ["KEY", "DEPLOY"]}))["jobs"]
     found = {step["name"][:2]: set(step.get("env", ())) & {"KEY", "DEPLOY"} for step in jobs["part_1"]["steps"]}
-    assert found["1."] == {"KEY"}
-    assert found["2a"] == {"KEY", "DEPLOY"}
-    assert found["2b"] == set()
+    assert (found["1."], found["2a"], found["2b"]) == ({"KEY"}, {"KEY", "DEPLOY"}, set())
     assert not any({"KEY", "DEPLOY"} & set(step.get("env", ())) for step in jobs["approve_s4"]["steps"])
 
 
@@ -83,10 +76,9 @@ def test_a_workflow_has_the_program_and_a_later_part_takes_it_over() -> None:
 
 
 def test_comments_say_where_a_step_leads() -> None:
+    agent = Agent("", text("?"), Reading(("OK", "BAD")))
     made = program(
-        node(
-            "a", Agent("", text("?"), Reading(("OK", "BAD"))), to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)
-        ),
+        node("a", agent, to("b", "OK"), to("b", "none"), to("c", "BAD"), to(STOP)),
         node("b", Branch(), to("d", SlotTest("x", "==", "one\ntwo")), to("c")),
         node("c", sh("true"), to("d", "pass"), to(COMPLETE, "fail")),
         node("d", sh("true"), to(COMPLETE)),
@@ -105,9 +97,6 @@ def test_an_answer_and_a_value_that_decide_together_need_the_program() -> None:
     asks = node("a", Ask("yes_no", text("Ready?")), to("b", "pass", SlotTest("x", "==", "1")), to(STOP))
     made = program(asks, node("b", sh("true"), to(COMPLETE, "pass"), to(STOP, "fail")), slots={"x": "1"})
     assert "CALL: step a" in compiled(made)
-
-
-# --- Paths -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_with_everything(tmp_path: Path) -> None:
@@ -155,8 +144,6 @@ def test_entries_of_a_parallel_step_run_at_the_same_time(tmp_path: Path) -> None
     assert (tmp_path / "x").read_text() == "0\n\n1"
 
 
-# --- Inputs ----------------------------------------------------------------------------------------------------------
-
 INPUTS = (
     Input("one_line", "string", default="x"),
     Input("number", "number", default="1.50"),
@@ -174,8 +161,7 @@ def shown_inputs() -> Program:
 
 def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
     workflow = compiled(shown_inputs())
-    declared = parsed(workflow)["on"]["workflow_dispatch"]["inputs"]
-    assert {name: each["type"] for name, each in declared.items()} == {
+    assert {name: each["type"] for name, each in parsed(workflow)["on"]["workflow_dispatch"]["inputs"].items()} == {
         "one_line": "string", "number": "string", "flag": "boolean", "kind": "choice", "code": "string",
     }  # fmt: skip
     run(tmp_path, workflow, {}, inputs={"one_line": "it's $HOME", "flag": "false"})
@@ -183,8 +169,7 @@ def test_inputs_are_typed_and_reach_commands(tmp_path: Path) -> None:
 
 
 def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
-    given = {"number": "1,5", "one_line": "a\nb", "code": "A"}
-    done = run(tmp_path, compiled(shown_inputs()), {}, inputs=given)
+    done = run(tmp_path, compiled(shown_inputs()), {}, inputs={"number": "1,5", "one_line": "a\nb", "code": "A"})
     reasons = [
         "input one_line: it has more than one line",
         "input number: it is not a decimal number",
@@ -199,8 +184,7 @@ def test_unfit_inputs_are_refused_before_anything_runs(tmp_path: Path) -> None:
 
 def test_inputs_keep_apart_from_those_of_rdc_and_of_the_options() -> None:
     asked = program(node("1", Ask("input", text("?")), to(COMPLETE)), inputs=[Input("Answers"), Input("resume")])
-    options = {"on": {"workflow_dispatch": {"inputs": {"Resume_2": {"type": "string"}}}}}
-    workflow = parsed(compiled(asked, options))
+    workflow = parsed(compiled(asked, {"on": {"workflow_dispatch": {"inputs": {"Resume_2": {"type": "string"}}}}}))
     declared = workflow["on"]["workflow_dispatch"]["inputs"]
     assert list(declared) == ["Resume_2", "answers", "resume", "Answers_2", "resume_3"]
     (begin,) = (step for step in workflow["jobs"]["runbook"]["steps"] if step["name"] == "Open the run")
@@ -218,9 +202,6 @@ def test_the_form_makes_no_choice_that_need_not_be_made_and_whoever_continues_a_
     assert "required" not in declared["y"]
 
 
-# --- Names -----------------------------------------------------------------------------------------------------------
-
-
 def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:
     entries = (Agent("", text("zero")), Agent("", text("one")))
     made = program(
@@ -234,11 +215,10 @@ def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:
 
 
 NAMES = ("open", "close", "check", "changes", "kept", "reviews", "Done", "done", "STOP", "...", "é", "1.2", "1 2", "_")
-LONG = ("x" * 200, "x" * 199 + "y", "X" * 199 + "z")
 
 
 def test_no_two_steps_have_the_same_id() -> None:
-    names = (*NAMES, *LONG)
+    names = (*NAMES, "x" * 200, "x" * 199 + "y", "X" * 199 + "z")
     following = {**dict(pairwise(names)), names[-1]: "gate"}
     made = program(
         *(node(name, Agent("", text("?")), to(following[name])) for name in names),
@@ -248,9 +228,6 @@ def test_no_two_steps_have_the_same_id() -> None:
     for job in parsed(compiled(made, OPTIONS))["jobs"].values():
         found = [step["id"].lower() for step in job["steps"] if "id" in step]
         assert len(found) == len(set(found))
-
-
-# --- What cannot be --------------------------------------------------------------------------------------------------
 
 
 def looped(task: Any) -> Program:

@@ -1,7 +1,5 @@
 """Questions of workflows that call the program, and texts of people and agents, which stay text."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -12,7 +10,7 @@ from msgspec.structs import replace
 
 from backends.github import GithubBackend
 from compiler.ir.edges import Keep, SlotTest
-from compiler.ir.program import Artifact, Input, Node, Program, Variable
+from compiler.ir.program import Artifact, Input, Program, Variable
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Tool, Value
 from compiler.ir.texts import text
 from runtime_shim.values.secrets import masking
@@ -25,15 +23,11 @@ pytestmark = pytest.mark.tool
 
 def asking() -> Program:
     """One question of each kind, the last one a gate in a loop."""
+    which = Ask("select", text("Which?"), options=(words("for ", ref("name")), text("Other One")))
     return program(
         node("ask", Ask("yes_no", words("Sure, ", ref("name", missing="you"), "?")), to("name", "pass"), to(STOP)),
         node("name", Ask("input", text("Who?")), to("pick", do=[Keep("name")])),
-        node(
-            "pick",
-            Ask("select", text("Which?"), options=(words("for ", ref("name")), text("Other One"))),
-            to("sure", "for {{name}}"),
-            to(STOP, "Other One"),
-        ),
+        node("pick", which, to("sure", "for {{name}}"), to(STOP, "Other One")),
         node("sure", Ask("confirm", text("Really?")), to("gate", "yes"), to("name", "no")),
         node("gate", Gate("p", words("Let ", ref("name"), " in")), to("last", "approved"), to("sure", "rejected")),
         node("last", sh('printf "%s" "$NAME" > "$FOLDER/name"'), to(COMPLETE), variables=(Variable("NAME", "name"),)),
@@ -133,25 +127,15 @@ def test_no_agent_answers_for_a_person_in_a_loop_that_has_both(tmp_path: Path) -
     assert [step for step, *_ in log(tmp_path)] == ["1"]
 
 
-# --- Texts of people and agents ---------------------------------------------------------------------------------------
-
-
 def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:
     everything = "\n".join(HOSTILE) + "\0" + "x" * 100
+    gives = bash('printf "%s\\n" "$SAID"; printf "x<<EOF\\n%s\\nEOF\\n" "$SAID" > "$RDC_OUTPUT"')
+    takes = Tool("tracker", "t", words('{"a": "', ref("value"), " ", ref("issue"), '"}'))
     made = program(
         node("1", Agent("", words("P ", ref("issue"))), to("2", do=[Keep("said")])),
         node("2", Branch(), to(STOP, SlotTest("said", "==", "")), to("3")),
-        node(
-            "3",
-            bash('printf "%s\\n" "$SAID"; printf "x<<EOF\\n%s\\nEOF\\n" "$SAID" > "$RDC_OUTPUT"'),
-            to("4", do=[Keep("value", "output", "x")]),
-            variables=(Variable("SAID", "said"),),
-        ),
-        node(
-            "4",
-            Tool("tracker", "t", words('{"a": "', ref("value"), " ", ref("issue"), '"}')),
-            to("end", do=[Keep("value")]),
-        ),
+        node("3", gives, to("4", do=[Keep("value", "output", "x")]), variables=(Variable("SAID", "said"),)),
+        node("4", takes, to("end", do=[Keep("value")])),
         node("end", End("stop", words("It was ", ref("said")))),
         slots=("said", "value"),
         inputs=(Input("issue", "text"),),
@@ -185,15 +169,13 @@ def test_a_megabyte_is_an_answer_and_more_is_none(tmp_path: Path) -> None:
 
 def test_agents_get_nothing_that_the_runner_believes(tmp_path: Path) -> None:
     made = program(node("1", Agent("type", text("One")), to(COMPLETE)), node("2", Gate("p"), to(COMPLETE)))
-    done = run(tmp_path, compiled(made, {**OPTIONS, "env": {"OWN": "1"}}), {})
-    assert ended(done) == "COMPLETE"
+    assert ended(run(tmp_path, compiled(made, {**OPTIONS, "env": {"OWN": "1"}}), {})) == "COMPLETE"
     (_, _, env) = log(tmp_path)[0]
     assert {name: env[name] for name in env if name.startswith("RDC_")} == {
         "RDC_STEP": "1", "RDC_TITLE": "Step 1", "RDC_RUN_ID": "1", "RDC_ATTEMPT": "1", "RDC_AGENT_TYPE": "type",
     }  # fmt: skip
     assert env["OWN"] == "1"
-    forbidden = {"TOKEN", "OUTPUT", "ENV", "PATH", "STEP_SUMMARY", "STATE"}
-    assert not {f"GITHUB_{name}" for name in forbidden} & set(env)
+    assert not {f"GITHUB_{name}" for name in ("TOKEN", "OUTPUT", "ENV", "PATH", "STEP_SUMMARY", "STATE")} & set(env)
 
 
 def test_secrets_are_masked_from_the_moment_they_are_read_and_never_saved(tmp_path: Path) -> None:
@@ -241,17 +223,11 @@ def test_no_command_lets_a_run_through_a_gate_by_its_journal(tmp_path: Path) -> 
         node("3", Agent("", text("Publish")), to(COMPLETE)),
     )
     for number, command in enumerate(['python3 "$FOLDER/forge.py"', '(sleep 0.5; python3 "$FOLDER/forge.py") &'], 1):
-        forging = replace(made, nodes=tuple(_doing(each, command) for each in made.nodes))
-        done = run(tmp_path, compiled(forging, OPTIONS), {}, number, environments={"approval": ["rejected"]})
+        nodes = (replace(made.nodes[0], task=sh(command)), *made.nodes[1:])
+        workflow = compiled(replace(made, nodes=nodes), OPTIONS)
+        done = run(tmp_path, workflow, {}, number, environments={"approval": ["rejected"]})
         assert done.conclusion == "failure", done.log
         assert log(tmp_path) == []
-
-
-def _doing(each: Node, command: str) -> Node:
-    return replace(each, task=sh(command)) if each.id == "1" else each
-
-
-# --- Artifacts --------------------------------------------------------------------------------------------------------
 
 
 def test_a_complete_run_leaves_its_artifact_and_does_without_optional_tools(tmp_path: Path, clean: Clean) -> None:

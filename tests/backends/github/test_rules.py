@@ -1,7 +1,5 @@
 """Rules in workflows: the proof is enough there, except where only a person may answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from backends.github import GithubBackend
@@ -13,7 +11,6 @@ from tests.support.runtime_programs import edge, node, program, sh
 
 
 def deploys(task: Task, word: str, *persons: str, command: str = "true") -> Program:
-    """A decision and a deployment."""
     rule = Rule("approved", "1 before 2", (Event("2"),), (Event("1", word),), needs="1", persons=persons)
     no = "rejected" if word == "approved" else "fail"
     return program(

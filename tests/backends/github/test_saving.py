@@ -1,7 +1,5 @@
 """What a run keeps is whole and has no secret, and a command hands nothing to later steps behind their backs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
@@ -107,22 +105,15 @@ def test_a_run_without_secrets_is_saved_and_its_commands_tell_the_runner_nothing
     run, ran = waits(tmp_path, f"{lines}\necho hello > greeting", secrets=["DEPLOY_TOKEN", "KEY"])
     assert ending(ran) == "WAITING 2"
     assert all(line.strip() in ran.log for line in PRINTED)
-    assert run.done() == []
-    assert ending(run(resume="1", answers="yes")) == "COMPLETE"
-    assert run.done() == ["hello"]
-    everything = b"".join(path.read_bytes() for path in run.saved().rglob("*") if path.is_file())
-    assert b"s3cret" not in everything
+    assert (run.done(), ending(run(resume="1", answers="yes")), run.done()) == ([], "COMPLETE", ["hello"])
+    assert b"s3cret" not in b"".join(path.read_bytes() for path in run.saved().rglob("*") if path.is_file())
 
 
 def test_output_comes_as_it_is_written(tmp_path: Path) -> None:
-    command = 'for i in 1 2 3; do printf "out %s\\n" $i; echo "err $i" >&2; done; sleep 60 & exit 3'
-    ran = waits(tmp_path, command)[1]
+    ran = waits(tmp_path, 'for i in 1 2 3; do printf "out %s\\n" $i; echo "err $i" >&2; done; sleep 60 & exit 3')[1]
     assert "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n" in ran.log
-    assert ending(ran) == "STOP"
-    assert "| 1 | **FAIL**, exit code 3 |" in ran.summary
+    assert (ending(ran), "| 1 | **FAIL**, exit code 3 |" in ran.summary) == ("STOP", True), ran
 
-
-# --- Results that are unknown -----------------------------------------------------------------------------------------
 
 UNKNOWN = (
     command("1", 'echo one >> "$LOG"\nBREAK')
@@ -148,8 +139,6 @@ def test_answers_that_cannot_be_read_are_not_a_no(tmp_path: Path) -> None:
     assert ending(ran) in {"", "WAITING 2"}
     assert run.done() == ["one"]
 
-
-# --- What a command hands to later steps ------------------------------------------------------------------------------
 
 HANDED = "sesame_open*now[1]"
 GIVEN = {**OPTIONS, "secrets": ["KEY"], "steps": {"*": {"secrets": []}, "1": {"secrets": ["KEY"]}}}
@@ -202,8 +191,6 @@ def test_markup_hides_it_from_nobody_who_looks_for_it(tmp_path: Path, asks: bool
     assert ended(done) == ("WAITING 4" if asks else "STOP It was ***")
     assert "sesame" not in done.summary
 
-
-# --- Files of the runner ----------------------------------------------------------------------------------------------
 
 BY_PARENT = 'f=$(tr "\\0" "\\n" < /proc/$PPID/environ | sed -n "s/^GITHUB_{0}=//p"); '
 BY_NAME = 'f=$(ls -t "$RUNNER_TEMP"/*/*{1}* "$RUNNER_TEMP"/*{1}* 2> /dev/null | head -n 1); '

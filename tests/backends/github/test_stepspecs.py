@@ -1,7 +1,5 @@
 """Workflows of specifications: checked by linters, run by the second engine, attacked by their executors."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -15,13 +13,13 @@ import yaml
 
 from backends.base import Emission
 from backends.registry import load
-from compiler.driver import compile_file
 from compiler.ir.program import Program
 from tests.backends.github.continued import outcomes
 from tests.backends.github.walking import Clean
 from tests.conftest import ROOT
 from tests.support import actions_engine as engine
 from tests.support.cli import call
+from tests.support.documents import program_at
 from tests.support.github.compiling import LOADER, beside, program_of
 
 pytestmark = pytest.mark.tool
@@ -59,7 +57,6 @@ def emitted(program: Program, **options: Any) -> Emission:
 
 
 def written(folder: Path, document: str = PUBLISH, **options: Any) -> str:
-    """The workflow of a document, with its companions in a folder that is the repository."""
     return beside(folder, emitted(compiled(folder, document), **options))
 
 
@@ -72,14 +69,8 @@ class Place:
         self.workflow = written(self.folder, document, **options)
 
     def run(self, *decisions: str, number: int = 1, **inputs: str) -> engine.EngineRun:
-        return engine.run(
-            self.folder,
-            self.workflow,
-            history=self.history,
-            environments={"approval": decisions},
-            run_id=number,
-            inputs=inputs,
-        )
+        given: dict[str, Any] = {"environments": {"approval": decisions}, "run_id": number, "inputs": inputs}
+        return engine.run(self.folder, self.workflow, history=self.history, **given)
 
     def artifacts(self, number: int = 1) -> Path:
         return self.history / str(number) / "artifacts"
@@ -127,9 +118,7 @@ def test_the_tools_of_the_trade_find_nothing_in_workflows(clean: Clean) -> None:
     ]
     assert len(EXAMPLES) >= len(options)
     for path, given in zip(EXAMPLES, options, strict=False):
-        program = compile_file(str(path)).program
-        assert program
-        clean(emitted(program, **{"executor": "./do.sh", **given}).text or "")
+        clean(emitted(program_at(path), **{"executor": "./do.sh", **given}).text or "")
 
 
 def test_no_expression_stands_in_a_script_and_secrets_stand_in_steps_that_need_them(tmp_path: Path) -> None:
@@ -157,8 +146,7 @@ def test_each_step_is_a_native_one_with_its_comment_and_its_time(tmp_path: Path)
 
 def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
     program = compiled(tmp_path, "[{id: a, description: b}]")
-    found = load("github").emit(program, {})
-    assert [one.code for one in found.diagnostics] == ["RD532"]
+    assert [one.code for one in load("github").emit(program, {}).diagnostics] == ["RD532"]
     assert load("github").emit(program, {"executor": "./do.sh"}).text
 
 
@@ -193,8 +181,7 @@ def test_a_run_goes_through_its_gates_fails_and_goes_on_in_another_run(tmp_path:
         "approve_tool_announce_announce": "skipped",
     }
     assert place.records("approvals", 2) == approvals
-    steps = place.records("manifest", 2)["steps"]
-    assert [(step["step_id"], step["status"], step["attempts"]) for step in steps] == [
+    assert [(step["step_id"], step["status"], step["attempts"]) for step in place.records("manifest", 2)["steps"]] == [
         ("write", "completed", 1),
         ("announce", "completed", 2),
         ("end", "completed", 1),
@@ -227,8 +214,7 @@ def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) ->
 @pytest.mark.soak
 def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
     place = Place(tmp_path, FAILS)
-    done = place.run(output_folder="@/etc/$(touch hacked)'\"`${{ github.token }}")
-    assert done.exit_code != 0
+    assert place.run(output_folder="@/etc/$(touch hacked)'\"`${{ github.token }}").exit_code != 0
     assert not list(tmp_path.rglob("hacked"))
     spec = place.records("manifest")["step_specs"][0]
     assert spec["outputs"] == ["@/etc/$(touch hacked)'\"`${{ github.token }}/log.md"]
@@ -237,9 +223,7 @@ def test_what_an_input_says_stays_a_text(tmp_path: Path) -> None:
 def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
     document = FAILS.replace("step_specs:", '  tools: {tell: {command: \'echo "\\"$KEY\\""\'}}\nstep_specs:')
     document = document.replace("{id: first,", "{id: first, tools: [{name: tell, required: true}],")
-    options = {"secrets": ["KEY"]}
-    place = Place(tmp_path, document, **options)
-    program = place.folder / ".github" / "rdc" / "notes.py"
+    program = Place(tmp_path, document, secrets=["KEY"]).folder / ".github" / "rdc" / "notes.py"
     env = {"PATH": os.environ["PATH"], "KEY": "a-very-secret-value", "RDC_SECRETS": "KEY", "GITHUB_RUN_ID": "2"}
     words = [sys.executable, str(program), "run", "--input", "output_folder=out"]
     done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
@@ -248,8 +232,6 @@ def test_values_of_secrets_come_into_no_record(tmp_path: Path) -> None:
     assert json.loads(found.read_text(encoding="utf-8"))[0]["result"] == "***"
     assert not [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file() and b"a-very" in path.read_bytes()]
 
-
-# --- An executor that attacks a gate ----------------------------------------------------------------------------------
 
 GATED = r"""
 workflow: {module: notes, workflow: publish, phase: Release}
@@ -329,8 +311,6 @@ def test_no_program_of_an_executor_gets_a_run_past_a_gate(attack: str, tmp_path:
     assert done.jobs["part_2"].result != "success"
     assert done.conclusion != "success"
 
-
-# --- What executors may tell the runner, and what they get ------------------------------------------------------------
 
 FILES = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 ATTACKING = """

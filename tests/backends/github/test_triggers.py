@@ -1,7 +1,5 @@
 """Events, schedules and permissions that GitHub refuses. actionlint knows GitHub's rules: both must agree."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -98,14 +96,9 @@ def refused_files(folder: Path, documents: Sequence[Mapping[str, object]]) -> li
     """Whether actionlint finds something in each workflow."""
     jobs = {"a": {"runs-on": "ubuntu-latest", "steps": [{"run": "echo a"}]}}
     for number, document in enumerate(documents):
-        text = json.dumps({"name": "a", **document, "jobs": jobs})
-        (folder / f"{number}.yml").write_text(text, encoding="utf-8")
-    done = subprocess.run(
-        [program(ACTIONLINT[0]), *ACTIONLINT[1:], *sorted(map(str, folder.glob("*.yml")))],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+        (folder / f"{number}.yml").write_text(json.dumps({"name": "a", **document, "jobs": jobs}), encoding="utf-8")
+    command = [program(ACTIONLINT[0]), *ACTIONLINT[1:], *sorted(map(str, folder.glob("*.yml")))]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     found = {int(match[1]) for match in re.finditer(r"(\d+)\.yml:", done.stdout)}
     return [number in found for number in range(len(documents))]
 
@@ -142,9 +135,8 @@ def test_permissions_that_github_refuses(tmp_path: Path) -> None:
         found = problem({"permissions": {scope: access}})
         assert (fragment in found, bool(found)) == (True, bool(fragment)), (scope, access, found)
     documents = [{"on": "push", "permissions": {scope: access}} for scope, access in PERMISSIONS]
-    assert refused_files(tmp_path, documents) == [bool(fragment) for fragment in PERMISSIONS.values()], (
-        "actionlint agrees"
-    )
+    refused = refused_files(tmp_path, documents)
+    assert refused == [bool(fragment) for fragment in PERMISSIONS.values()], "actionlint agrees"
 
 
 def test_all_problems_are_found_at_their_places() -> None:

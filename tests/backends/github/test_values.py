@@ -1,7 +1,5 @@
 """Values that commands of native steps give to those after them (E2, I9)."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -32,8 +30,7 @@ def runs(name: str, command: str, *edges: Edge, **more: Any) -> Node:
     """A command as lowering writes it: it has all values, and may give each."""
     keeps = tuple(Keep(one, "output", one) for one in NAMES)
     own = tuple(replace(edge, effects=(*keeps, *edge.effects)) for edge in edges)
-    mine = tuple(Variable(one, one) for one in NAMES)
-    return node(name, bash(command), *own, variables=mine, **more)
+    return node(name, bash(command), *own, variables=tuple(Variable(one, one) for one in NAMES), **more)
 
 
 def printed() -> Node:

@@ -1,16 +1,13 @@
 """Small workflows written by hand, and how tests run and store workflows."""
 
-from __future__ import annotations
-
-import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from compiler.ir.program import Program
-from tests.backends.github.routed import Workflow, compiled
-from tests.support import actions_engine as engine
+from tests.backends.github import routed
+from tests.backends.github.routed import compiled
 from tests.support.actions_engine import EngineRun
 
 Engine = Callable[..., EngineRun]
@@ -61,11 +58,7 @@ def jobs(text: str) -> str:
 
 def run(folder: Path, workflow: str, number: int = 1, **more: Any) -> EngineRun:
     """Run a workflow whose commands write to the folder `$FOLDER`."""
-    env = {"FOLDER": str(folder), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    (folder / "repository").mkdir(exist_ok=True)
-    if isinstance(workflow, Workflow):
-        workflow.put_into(folder / "repository")
-    return engine.run(folder / "repository", workflow, history=folder / "history", env=env, run_id=number, **more)
+    return routed.run(folder, workflow, None, number, **more)
 
 
 def succeeded(

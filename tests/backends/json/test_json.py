@@ -1,7 +1,5 @@
 """The json target: the program as it is, below a key that says where it comes from."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The programs of all examples follow the published schema."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

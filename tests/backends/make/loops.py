@@ -1,7 +1,5 @@
 """Makefiles that run by themselves: how their loop ended, terminals for make, and processes that it has begun."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -9,9 +7,9 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from compiler.driver import compile_file
 from compiler.ir.program import Program
 from tests.support.backend_programs import Made
+from tests.support.documents import program_at
 from tests.support.makefiles import Place, environment
 from tests.support.process import Screen
 
@@ -20,10 +18,7 @@ RUN = ".rdc/main.make/run"
 
 @cache
 def compiled(path: Path) -> Program:
-    """The program of a document."""
-    found = compile_file(str(path))
-    assert found.program, found.diagnostics
-    return found.program
+    return program_at(path)
 
 
 def written(folder: Path, name: str, document: str, **options: str) -> Made:

@@ -1,7 +1,5 @@
 """How a Makefile that runs by itself starts, continues, asks and ends: verbs, questions, answers and exit codes."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path
@@ -20,8 +18,7 @@ WAITS = (75, "rdc: WAITING 2")
 @pytest.fixture
 def waiting(flow: Place) -> Place:
     """A run that waits at its first question."""
-    assert ending(flow.make()) == WAITS
-    assert locks(flow) == []
+    assert (ending(flow.make()), locks(flow)) == (WAITS, [])
     return flow
 
 
@@ -35,23 +32,17 @@ def is_left_alone(place: Place, *words: str, **variables: str) -> None:
     assert place.lines("log") == log
 
 
-# --- Answers ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_question_is_shown_and_its_answer_comes_with_the_next_call(waiting: Place) -> None:
+def test_a_question_is_shown_its_answer_comes_with_the_next_call_and_a_new_run_follows_an_end(waiting: Place) -> None:
     shown = waiting.make()
-    assert ending(shown) == WAITS
-    assert "Is it good?" in shown.stdout + shown.stderr
+    assert (ending(shown), "Is it good?" in shown.stdout + shown.stderr) == (WAITS, True)
     assert ending(waiting.make("REPLY=yes")) == (75, "rdc: WAITING 3")
     is_left_alone(waiting, "STEP=2", "REPLY=yes")
     assert ending(waiting.make("resume", "STEP=3", "REPLY=YES")) == (0, "rdc: COMPLETE Out it goes")
     assert [line.split()[0] for line in waiting.lines("log")] == ["build", "ship"]
-
-
-def test_no_stops_the_run_with_its_message_and_make_starts_a_new_one(waiting: Place) -> None:
+    assert ending(waiting.make()) == WAITS
     assert ending(waiting.make("REPLY=no")) == (1, "rdc: STOP It is bad")
     assert ending(waiting.make()) == WAITS
-    assert waiting.lines("log") == ["build", "build"]
+    assert [line.split()[0] for line in waiting.lines("log")] == ["build", "ship", "build", "build"]
 
 
 NO_ANSWERS = (
@@ -63,8 +54,7 @@ NO_ANSWERS = (
 def test_what_is_no_answer_changes_nothing(flow: Place) -> None:
     for words in (["REPLY=yes"], ["STEP=2", "REPLY=yes"], ["run", "REPLY=no"], ["resume", "REPLY=yes"]):
         is_left_alone(flow, *words)  # no question was shown
-    assert flow.lines("log") == []
-    assert ending(flow.make()) == WAITS
+    assert (flow.lines("log"), ending(flow.make())) == ([], WAITS)
     for words in NO_ANSWERS:
         is_left_alone(flow, *words)
         is_left_alone(flow, "resume", *words)
@@ -89,9 +79,6 @@ def test_the_hint_for_an_answer_can_be_pasted(tmp_path: Path) -> None:
     done = subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=variables, capture_output=True, check=False)
     assert done.stdout.decode().splitlines()[-1].startswith("rdc: COMPLETE"), done
     assert not list(tmp_path.rglob("canary*"))
-
-
-# --- Verbs and exit codes ---------------------------------------------------------------------------------------------
 
 
 def test_resume_never_starts_a_run(flow: Place) -> None:
@@ -121,8 +108,7 @@ def test_status_shows_where_the_run_stands_and_clean_drops_it(waiting: Place) ->
     shown = waiting.make("status").stdout
     assert re.search(r"^1\b.*pass", shown, re.MULTILINE)
     assert re.search(r"\b2\b", shown)
-    assert waiting.files == before
-    assert waiting.make("clean").returncode == 0
+    assert (waiting.files, waiting.make("clean").returncode) == (before, 0)
     assert not (waiting.folder / RUN).exists()
     is_left_alone(waiting, "resume")
     assert ending(waiting.make()) == WAITS
@@ -147,8 +133,6 @@ def test_a_step_alone_ends_as_its_command_and_leaves_the_state_alone(tmp_path: P
     for failure in ("1", "2", "75", "126", "130"):
         assert ending(place.make(WITH=failure))[0] == 1, "whatever the code, it is a failure"
 
-
-# --- An interrupted step ----------------------------------------------------------------------------------------------
 
 INTERRUPTED = SLOW.replace("\n## 3.", "\n- FAIL: COMPLETE Failed\n\n## 3.")
 
@@ -191,8 +175,7 @@ def test_a_decision_about_an_interrupted_step(decision: str, is_typed: bool, int
         assert terminal.end() == end
     else:
         assert ending(interrupted.make("resume", decision)) == (0, end)
-    assert interrupted.lines("log") == log
-    assert bool(interrupted.lines("began")) == (decision == "RERUN=yes")
+    assert (interrupted.lines("log"), bool(interrupted.lines("began"))) == (log, decision == "RERUN=yes")
 
 
 def test_a_person_who_says_nothing_decides_nothing(interrupted: Place) -> None:
@@ -202,15 +185,11 @@ def test_a_person_who_says_nothing_decides_nothing(interrupted: Place) -> None:
     assert not interrupted.lines("began")
 
 
-# --- A person at a terminal -------------------------------------------------------------------------------------------
-
-
 def test_questions_are_asked_at_a_terminal_until_they_are_answered(flow: Place) -> None:
     terminal = Terminal(flow)
     for typed in ("perhaps\n", "\n", "y\n", "No\n"):
         terminal.answer(typed, after="[yes/no]")
-    assert terminal.end() == "rdc: STOP"
-    assert terminal.seen.count("Is it good?") == 1
+    assert (terminal.end(), terminal.seen.count("Is it good?")) == ("rdc: STOP", 1)
     terminal = Terminal(flow)
     terminal.answer("\x04", after="[yes/no]")
     assert terminal.end() == "rdc: WAITING 2", "the end of the input leaves it open"
@@ -223,5 +202,4 @@ def test_commands_at_a_terminal_read_what_is_typed(tmp_path: Path) -> None:
     place = Place(tmp_path, '## 1. Read\n\n```bash\nread -p "name: " name; echo "$name" > log; [ -t 0 ]\n```\n')
     terminal = Terminal(place)
     terminal.answer("Ann\n", after="name: ")
-    assert terminal.end() == "rdc: COMPLETE"
-    assert place.lines("log") == ["Ann"]
+    assert (terminal.end(), place.lines("log")) == ("rdc: COMPLETE", ["Ann"])

@@ -1,7 +1,5 @@
 """Makefiles that call the program: which program, with what, and what make is not allowed to do on the way."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -63,22 +61,15 @@ def shown_lines(made: Made) -> list[str]:
     return made.read("seen").decode().splitlines()
 
 
-# --- The program and its runtime --------------------------------------------------------------------------------------
-
-
 def test_make_does_the_whole_and_each_step_when_it_is_due(made: Made) -> None:
     assert made.end("topic=rain") == "rdc: WAITING 2"
-    words_of = [sys.executable, "rdc/main.py", "status"]
-    of_the_program = warm.run(words_of, cwd=made.folder, env=environment({})).stdout
+    of_the_program = warm.run([sys.executable, "rdc/main.py", "status"], cwd=made.folder, env=environment({})).stdout
     assert (b"WAITING at 2" in of_the_program, b"make" in of_the_program) == (True, False)
-    assert made.end("step-1") == "rdc: step 1 is completed"
-    assert made.end("step-3") == "rdc: WAITING 2"
+    assert (made.end("step-1"), made.end("step-3")) == ("rdc: step 1 is completed", "rdc: WAITING 2")
     assert made.make("answer", "STEP=2", "REPLY=yes").returncode == 0
-    assert made.end("step-2") == "rdc: step 2 is completed"
-    assert made.end("step-3") == "rdc: WAITING 3"
+    assert (made.end("step-2"), made.end("step-3")) == ("rdc: step 2 is completed", "rdc: WAITING 3")
     assert made.end("approve", "GATE=3") == "rdc: to continue: make resume"
-    assert made.end("resume") == "rdc: COMPLETE <rain>"
-    assert shown_lines(made) == ["rain"]
+    assert (made.end("resume"), shown_lines(made)) == ("rdc: COMPLETE <rain>", ["rain"])
 
 
 def test_only_editions_with_reports_have_a_target_for_them(made: Made, tmp_path: Path) -> None:
@@ -90,8 +81,7 @@ def test_only_editions_with_reports_have_a_target_for_them(made: Made, tmp_path:
 
 def test_the_program_is_the_one_of_the_python_target(made: Made, tmp_path: Path) -> None:
     emission = PythonBackend().emit(shown(), {"runtime": "shared", "caller": "make"})
-    assert made.read("rdc/main.py").decode() == emission.text
-    assert len(emission.companions) == 2
+    assert (made.read("rdc/main.py").decode(), len(emission.companions)) == (emission.text, 2)
     for each in emission.companions:
         assert made.read(f"rdc/{each.path}").decode() == each.text
     names = {each.path for each in emission.companions}
@@ -161,13 +151,9 @@ def test_the_tools_that_check_the_program_are_named_where_they_are_missing(made:
 
 
 def test_a_step_that_no_run_comes_to_may_be_all_that_needs_the_program(tmp_path: Path) -> None:
-    slow = node("2", shell("true"), settings=Settings(timeout=9))
-    made = Made(tmp_path, program(node("1", ask("yes_no")), slow))
+    made = Made(tmp_path, program(node("1", ask("yes_no")), node("2", shell("true"), settings=Settings(timeout=9))))
     assert made.end("OTHER=1") == "rdc: WAITING 1"
     assert "make answer" in made.make("help").stdout.decode()
-
-
-# --- What make is given -----------------------------------------------------------------------------------------------
 
 
 def test_what_make_is_given_is_text(tmp_path: Path) -> None:
@@ -181,8 +167,7 @@ def test_what_make_is_given_is_text(tmp_path: Path) -> None:
     made = Made(tmp_path, program(step, asks, message=words(ref("reply")), slots=slots(*names, "reply"), inputs=inputs))
     given = [f"topic{number}={value}" for number, value in enumerate(HOSTILE)]
     others = [f"other{number}={value}" for number, value in enumerate(HOSTILE)]
-    assert made.end(*given, *others) == "rdc: WAITING 2"
-    assert shown_lines(made) == [*HOSTILE]
+    assert (made.end(*given, *others), shown_lines(made)) == ("rdc: WAITING 2", [*HOSTILE])
     assert {*others} <= {*made.read("environment").decode().splitlines()}
     note = " ".join(HOSTILE)
     assert made.make("answer", f"STEP={note}", "REPLY=yes").returncode == 2
@@ -261,10 +246,8 @@ def test_a_reply_can_be_in_a_file(made: Made) -> None:
     made.make("topic=x")
     (made.folder / "reply").write_text("yes\r\n", encoding="utf-8")
     (made.folder / "empty").touch()
-    both = made.end("answer", "STEP=2", "REPLY=no", "FILE=reply")
-    assert both == "rdc: error: use FILE or REPLY, not both"
-    missing = made.end("answer", "STEP=2", "FILE=empty")
-    assert missing == "rdc: error: REPLY is missing; for help, run: make help"
+    assert made.end("answer", "STEP=2", "REPLY=no", "FILE=reply") == "rdc: error: use FILE or REPLY, not both"
+    assert made.end("answer", "STEP=2", "FILE=empty") == "rdc: error: REPLY is missing; for help, run: make help"
     assert "No such file" in made.end("answer", "STEP=2", "FILE=none")
     assert made.make("answer", "STEP=2", "FILE=reply").returncode == 0
     assert made.end("resume", "HUMAN=", "RERUN=no") == "rdc: WAITING 3"
@@ -279,22 +262,16 @@ def test_no_input_can_have_the_name_of_an_option(monkeypatch: pytest.MonkeyPatch
         assert set(taken((*OPTIONS, *(option for kind in kinds for option in kind.options)))) <= controls(whole)
 
 
-# --- How make is called -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("flags", [["-k", "-s", "-r"], ["-B", "-j4", "--warn-undefined-variables"]])
 def test_whatever_make_is_told_a_call_is_one_call(made: Made, flags: list[str]) -> None:
-    done = made.make(*flags, "topic=x", "HUMAN=1", "EVENTS=events")
-    assert b"WAITING 2" in done.stdout
-    assert shown_lines(made) == ["x"]
-    assert made.read("events").count(b"run_started") == 1
+    assert b"WAITING 2" in made.make(*flags, "topic=x", "HUMAN=1", "EVENTS=events").stdout
+    assert (shown_lines(made), made.read("events").count(b"run_started")) == (["x"], 1)
 
 
 @pytest.mark.parametrize("flag", ["-i", "-t"])
 def test_flags_that_hide_what_fails_are_refused(made: Made, flag: str) -> None:
     done = made.make(flag, "topic=x", "HUMAN=1")
-    assert done.returncode == 2
-    assert b"rdc: -i and -t hide what fails" in done.stderr
+    assert (done.returncode, b"rdc: -i and -t hide what fails" in done.stderr) == (2, True), done
     assert shown_lines(made) == []
 
 
@@ -309,16 +286,14 @@ def test_several_goals_open_one_gate(tmp_path: Path) -> None:
     gates = [node(f"g{number}", gate(), when("approved", then), when("rejected", "stop"))
              for number, then in ((1, "a"), (2, "done"))]  # fmt: skip
     made = Made(tmp_path, program(gates[0], node("a", shell("echo a >> log"), always("g2")), gates[1]))
-    assert made.end("-k", "run", "resume", "resume", "HUMAN=1") == "rdc: WAITING g2"
-    assert made.read("log") == b"a\n"
+    assert (made.end("-k", "run", "resume", "resume", "HUMAN=1"), made.read("log")) == ("rdc: WAITING g2", b"a\n")
     assert made.end("resume", "HUMAN=1", "RDC_OPENED=", "RDC_ONCE=") == "rdc: COMPLETE"
 
 
 def test_variables_of_the_makefile_cannot_be_given(made: Made) -> None:
     given = ["RDC_PROGRAM=/dev/null", "RDC_SHA256=x", "CALL=@touch x", "RDC_SCRIPT=touch x", "RDC_CHECKED=touch x",
              "RDC_GIVEN='", "RDC_MAKE='", "RDC_QUOTED=$(1)", "RDC_NAMES=", "MAKEOVERRIDES=x"]  # fmt: skip
-    assert made.end("topic=x", *given) == "rdc: WAITING 2"
-    assert shown_lines(made) == ["x"]
+    assert (made.end("topic=x", *given), shown_lines(made)) == ("rdc: WAITING 2", ["x"])
     assert not (made.folder / "x").exists()
 
 
@@ -329,33 +304,20 @@ def test_hints_can_be_pasted(tmp_path: Path) -> None:
     made = Made(folder, shown())
     (folder / "Makefile").rename(folder / "my-$x.mk")
     called = ["make", "-C", str(folder), "-f", "my-$x.mk"]
-    done = subprocess.run(
-        [*called, "topic=x"], cwd=tmp_path, env=warm.forking(environment({})), capture_output=True, check=False
-    )
+    env = warm.forking(environment({}))
+    done = subprocess.run([*called, "topic=x"], cwd=tmp_path, env=env, capture_output=True, check=False)
     hints = re.findall(r"rdc: to (?:answer|continue): (make .*)", done.stdout.decode())
     assert len(hints) == 3
     for hint in (hints[0], hints[2]):
-        subprocess.run(
-            ["sh", "-c", hint], cwd=tmp_path, env=warm.forking(environment({})), check=False, capture_output=True
-        )
+        subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=env, check=False, capture_output=True)
     assert made.end("-f", "my-$x.mk", "status").startswith("  make -f ")
     assert b"WAITING at 3" in made.make("-f", "my-$x.mk", "status").stdout
 
 
 ODD = [
-    "a b",
-    "$(shell touch x)",
-    "#1",
-    "a,b",
-    "100%",
-    "run",
-    "-n",
-    "{N}.1",
-    "é/b.md/1",
-    "x=y:b",
-    "step-run",
+    "a b", "$(shell touch x)", "#1", "a,b", "100%", "run", "-n", "{N}.1", "é/b.md/1", "x=y:b", "step-run",
     "step-a-b",
-]
+]  # fmt: skip
 
 
 def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
@@ -365,8 +327,7 @@ def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
     ]
     made = Made(tmp_path, program(*steps), operator="full")
     targets = re.findall(r"^(step[^: ]*): ;", made.read("Makefile").decode(), re.MULTILINE)
-    assert len(set(targets)) == len(ODD)
-    assert made.make("open").returncode == 0
+    assert (len(set(targets)), made.make("open").returncode) == (len(ODD), 0)
     for number, target in enumerate(targets):
         assert made.make(target).returncode == 0, target
         assert made.read("log").split()[-1] == str(number).encode()
@@ -397,9 +358,6 @@ def test_term_to_make_alone_ends_the_command(made: Made, ended: list[subprocess.
     assert "make resume ASSUME=pass" in shown_by_make
     assert made.end("resume", "RERUN=1", "ASSUME=pass").startswith("rdc: error: use either ASSUME with one of ")
     assert made.end("resume", "ASSUME=pass") == "rdc: WAITING 2"
-
-
-# --- What a reviewer reads --------------------------------------------------------------------------------------------
 
 
 def test_the_part_that_is_the_same_everywhere_is_short(tmp_path: Path) -> None:
@@ -445,6 +403,5 @@ def test_shellcheck_finds_nothing_in_what_is_sh(made: Made, tmp_path: Path) -> N
 
 def test_it_is_called_by_shells_of_all_kinds(kind: str, made: Made) -> None:
     value = "it's $(touch x) \\ 100 %"
-    assert made.end(f"SHELL={kind}", f"topic={value}") == "rdc: WAITING 2"
-    assert shown_lines(made) == [value]
+    assert (made.end(f"SHELL={kind}", f"topic={value}"), shown_lines(made)) == ("rdc: WAITING 2", [value])
     assert not (made.folder / "x").exists()

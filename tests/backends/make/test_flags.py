@@ -1,7 +1,5 @@
 """What a Makefile that runs by itself makes of make's flags and variables, of other Makefiles, and of a changed one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path
@@ -24,9 +22,6 @@ VALUES = ["$(shell touch canary)", "${shell touch canary}$", "'; touch canary; '
 VALUES += ["$(error x)"]
 
 
-# --- Flags ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "flags",
     [
@@ -45,23 +40,16 @@ def test_flags_that_change_nothing(flags: list[str], tmp_path: Path) -> None:
 
 def test_no_flag_makes_it_go_on_after_a_stop(tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN.replace("echo build", "exit 1; echo build"))
-    assert ending(place.make("-k", "-j4", "-B")) == (1, "rdc: STOP")
-    assert place.lines("log") == []
+    assert (ending(place.make("-k", "-j4", "-B")), place.lines("log")) == ((1, "rdc: STOP"), [])
 
 
-def test_flags_that_hide_what_fails_are_refused(flow: Place) -> None:
+def test_flags_that_hide_what_fails_are_refused_also_in_the_environment(flow: Place) -> None:
     for flags in (["-i"], ["-t"], ["-ki"], ["-j4", "-i"], ["--touch"], ["--ignore-errors"]):
         for verb in ("run", "resume", "step-1"):
             refused = flow.make(*flags, verb)
             assert (refused.returncode, "rdc: " in refused.stderr) == (2, True)
+    assert (flow.make(MAKEFLAGS="i").returncode, flow.make("-n", MAKEFLAGS="k").returncode) == (2, 0)
     assert {path.name for path in flow.folder.iterdir()} == {"Makefile", "main.runbook.md", "rdc.toml"}
-
-
-def test_flags_in_the_environment_count_too(flow: Place) -> None:
-    assert flow.make(MAKEFLAGS="i").returncode == 2
-    assert not (flow.folder / ".rdc").exists()
-    assert flow.make("-n", MAKEFLAGS="k").returncode == 0
-    assert not (flow.folder / ".rdc").exists()
 
 
 @pytest.mark.parametrize(("document", "last"), [(RETRY, "echo more"), (FLOW, 'echo "ship $RDC_RUN_ID"')])
@@ -94,9 +82,6 @@ def test_a_folder_and_a_file_are_named_to_make(tmp_path: Path) -> None:
     assert place.lines("log")[0] == "build"
 
 
-# --- Variables --------------------------------------------------------------------------------------------------------
-
-
 def test_make_expands_nothing_that_it_is_given(flow: Place) -> None:
     names = ("REPLY", "STEP", "RERUN", "ASSUME", "OTHER", "RDC_RUN_ID", "RDC_ATTEMPT", "rdc_given", "title-1", "do-1")
     value = " ".join(VALUES[:-1])
@@ -106,18 +91,16 @@ def test_make_expands_nothing_that_it_is_given(flow: Place) -> None:
         for name in names[:4]:
             flow.make(verb, f"{name}={value}")
     flow.make("-n", *(f"{name}={value}" for name in names))
-    flow.make(
-        **dict.fromkeys(("RDC_RUN_ID", "RDC_ATTEMPT", "RDC_FLOW", "RDC_STEPS", "rdc_expected", "rdc_REPLY"), value)
-    )
+    own = ("RDC_RUN_ID", "RDC_ATTEMPT", "RDC_FLOW", "RDC_STEPS", "rdc_expected", "rdc_REPLY")
+    flow.make(**dict.fromkeys(own, value))
     assert not list(flow.folder.rglob("canary*"))
 
 
 def test_a_variable_reaches_commands_as_it_is(tmp_path: Path) -> None:
     place = Place(tmp_path, '## 1. Say\n\n```sh\nprintf "%s\\n" "$OTHER" >> shown\n```\n')
     for value in VALUES:
-        assert place.make(f"OTHER={value}").returncode == 0
-        assert place.make(OTHER=value).returncode == 0
-        assert place.make("step-1", f"OTHER={value}").returncode == 0
+        ran = (place.make(f"OTHER={value}"), place.make(OTHER=value), place.make("step-1", f"OTHER={value}"))
+        assert [done.returncode for done in ran] == [0, 0, 0]
     assert place.lines("shown") == [value for value in VALUES for _ in range(3)]
     assert not (tmp_path / "canary").exists()
 
@@ -162,8 +145,7 @@ def test_a_step_runs_another_makefile_of_this_kind(tmp_path: Path) -> None:
     place = Place(outer, SEES.replace('env -0 > "env.{N}.$RDC_ATTEMPT"; [ "$RDC_ATTEMPT" = 2 ]', calls))
     done = place.make()
     assert ending(done) == (0, "rdc: COMPLETE"), done
-    assert place.lines("log").count("passed") == 2
-    assert seen(inner / "env.1.1")["RDC_STEP_INSTANCE"] == "1"
+    assert (place.lines("log").count("passed"), seen(inner / "env.1.1")["RDC_STEP_INSTANCE"]) == (2, "1")
     assert len(within.lines("env.2.2")) == 1
     assert not (inner / RUN).exists()
 
@@ -200,31 +182,27 @@ def test_a_makefile_that_a_step_replaces_is_an_error_and_no_failure(other: str, 
     assert place.lines("log") == []
     assert not (tmp_path / "canary").exists()
     place.write(REPLACES, {})
-    assert code(place.make("resume")) == 75
-    assert ending(place.make("resume", "ASSUME=pass"))[0] == 0
+    assert (code(place.make("resume")), ending(place.make("resume", "ASSUME=pass"))[0]) == (75, 0)
 
 
 def test_a_command_that_kills_its_make_is_an_error_and_no_failure(tmp_path: Path) -> None:
     place = Place(tmp_path, REPLACES.replace("cp other.new Makefile || rm Makefile", "kill -9 $PPID"))
     done = place.make()
-    assert code(done) == 2
-    assert "make ended with 137 in step 1" in done.stdout
+    assert (code(done), "make ended with 137 in step 1" in done.stdout) == (2, True), done
     assert code(place.make("resume")) == 75
 
 
 def test_another_makefile_can_include_one_or_call_it_by_its_file(tmp_path: Path) -> None:
     place = Place(tmp_path, RETRY)
     (tmp_path / "Makefile").rename(tmp_path / "deploy.mk")
-    project = "all: ; @echo all $(X) >> log\ninclude deploy.mk\n"
-    (tmp_path / "Makefile").write_text(project, encoding="utf-8")
+    (tmp_path / "Makefile").write_text("all: ; @echo all $(X) >> log\ninclude deploy.mk\n", encoding="utf-8")
     assert ending(place.make("run")) == (0, "rdc: COMPLETE Out it goes")
     for words in (["all", "X=1"], ["step-2"], ["status"], ["help"], ["-n", "run"]):
         assert place.make(*words).returncode == 0
     assert place.lines("log") == [*LOG, "all 1", "ship", "more"]
     (tmp_path / "Makefile").write_text("deploy: ; $(MAKE) -f deploy.mk\n", encoding="utf-8")
     done = place.make("-k", "X=1")
-    assert (done.returncode, "rdc: COMPLETE Out it goes" in done.stdout) == (0, True)
-    assert place.lines("log")[-4:] == LOG
+    assert (done.returncode, "rdc: COMPLETE Out it goes" in done.stdout, place.lines("log")[-4:]) == (0, True, LOG)
 
 
 def test_shells_of_all_kinds_run_it(kind: str, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The loop of Makefiles that run their steps: its size, its text, and whose state it takes."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import partial
@@ -10,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from backends.make.native import common, loop
-from compiler.driver import compile_file
 from tests.conftest import ROOT
 from tests.support.backend_programs import Made
+from tests.support.documents import program_at
 from tests.support.golden import INPUTS, NAMES, SECRETS, STOPS, of
 from tests.support.makefiles import FLOW, Place
 
 pytestmark = pytest.mark.process
 
-HEADING = "# --- The same in all Makefiles"
 MOST = {"deploy-with-rollback": 248, "release": 270}
 
 
@@ -37,7 +34,7 @@ def test_a_whole_makefile_is_short(name: str) -> None:
 def test_below_the_steps_all_makefiles_are_the_same(name: str) -> None:
     text = makefile(name)
     if text:
-        below = text[text.index(HEADING) :]
+        below = text[text.index("# --- The same in all Makefiles") :]
         assert below.endswith(common())
         assert len(below.splitlines()) <= 188
         assert [line.partition(" ")[0] for line in below.removesuffix(common()).splitlines()[1:]] == [
@@ -52,8 +49,7 @@ def test_the_loop_is_short_and_make_changes_nothing_in_it() -> None:
 
 
 def test_the_target_has_few_lines() -> None:
-    folder = ROOT / "backends/make"
-    files = [path for path in folder.rglob("*") if path.suffix in {".py", ".sh", ".jinja"}]
+    files = [path for path in (ROOT / "backends/make").rglob("*") if path.suffix in {".py", ".sh", ".jinja"}]
     # Ten lines are for what headers say of the answers that end a run, and of checks that are skipped.
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 1900
 
@@ -82,9 +78,7 @@ def replies_of(answers: Path) -> list[list[str]]:
 @pytest.mark.parametrize("name", NAMES)
 def test_they_run_to_their_end(name: str, tmp_path: Path) -> None:
     answers = ROOT / "examples" / "answers" / f"{name}.txt"
-    program = compile_file(str(ROOT / "examples" / f"{name}.runbook.md")).program
-    assert program
-    made = Made(tmp_path, program)
+    made = Made(tmp_path, program_at(ROOT / "examples" / f"{name}.runbook.md"))
     is_native = not (tmp_path / "rdc").exists()
     given = [f"ANSWERS={answers}"] if answers.exists() and not is_native else []
     done = made.make(*INPUTS.get(name, [])[1::2], *given, **SECRETS)

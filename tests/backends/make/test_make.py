@@ -1,6 +1,4 @@
-"""The text of generated Makefiles: what an old make knows, and that no text of a document becomes make or shell."""
-
-from __future__ import annotations
+"""Generated Makefiles (T-1, T-2, T-5): what an old make knows, and that no text becomes make or shell."""
 
 import re
 import shlex
@@ -35,8 +33,7 @@ def test_no_makefile_has_what_make_3_81_does_not_know(path: str) -> None:
     whole = of(path).read_text(encoding="utf-8")
     text = re.sub(r"^define (\S+)\n.*?^endef$", r"define \1\nendef", whole, flags=re.DOTALL | re.MULTILINE)
     text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    found = {feature: since for feature, since in NEWER.items() if re.search(feature, text, re.MULTILINE)}
-    assert found == {}
+    assert {feature: since for feature, since in NEWER.items() if re.search(feature, text, re.MULTILINE)} == {}
 
 
 @settings(max_examples=10, suppress_health_check=list(HealthCheck))
@@ -47,8 +44,7 @@ def test_each_text_in_a_command_arrives_byte_for_byte(text: str) -> None:
     """In bash and in sh. The text is put into the program itself, as Markdown cannot carry all of them."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        command = f'printf %s {shlex.quote(text)} >> "$OUT"\n\nprintf "|" >> "$OUT"'
-        calls = lay(folder, with_commands(command))
+        calls = lay(folder, with_commands(f'printf %s {shlex.quote(text)} >> "$OUT"\n\nprintf "|" >> "$OUT"'))
         variables = environment({"OUT": str(folder / "out")})
         ran = subprocess.run(["make"], cwd=folder, env=variables, capture_output=True, check=False, timeout=PATIENCE)
         assert ran.returncode == 0, ran.stderr
@@ -101,8 +97,7 @@ def test_titles_prompts_and_messages_execute_nothing(tmp_path: Path) -> None:
         place.make("status")
         done = place.make("REPLY=yes")
     assert last_line(done) == f"rdc: COMPLETE {' '.join(HOSTILE)}"
-    assert place.make("step-1").returncode == 0
-    assert place.lines("log") == ["ran", "ran"]
+    assert (place.make("step-1").returncode, place.lines("log")) == (0, ["ran", "ran"])
     assert not list(tmp_path.rglob("canary*"))
 
 
@@ -125,8 +120,6 @@ def test_the_prompt_above_a_command_stays_a_comment(text: str, end: str, tmp_pat
     assert canary in place.make("-n").stdout
     assert not (tmp_path / "canary").exists()
 
-
-# --- Commands (T-1) ---------------------------------------------------------------------------------------------------
 
 MAKE = "-s --version | head -n 1 > out"
 COMMANDS = {
@@ -187,8 +180,6 @@ def test_a_command_runs_as_its_shell_would_run_it(command: str, tag: str, tmp_pa
     assert {path.name for path in place.iterdir()} <= {"Makefile", ".rdc", "out"}
 
 
-# --- Names (T-2) ------------------------------------------------------------------------------------------------------
-
 ODD = ["a b", "a-b", "it's", "$(shell touch x)", "#1", "a,b", "(c)", "100%", "run", "-n", "{N}.1", "é", "a/b.md/1"]
 ODD += ["x=y", "a:b", "a;b", "a|b", "all", "clean", "%", "\\", "~", "*", "a_b", "a.b", "`touch x`", "$@", "do-1", "1)"]
 ODD += ["*)", "a'b"]
@@ -207,12 +198,10 @@ def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
         (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / target).touch()
     log = [line for number, name in enumerate(ODD) for line in (name, str(number))]
-    assert made.end() == "rdc: COMPLETE"
-    assert made.read("log").decode().splitlines() == log
+    assert (made.end(), made.read("log").decode().splitlines()) == ("rdc: COMPLETE", log)
     shown = made.make("status").stdout.decode() + made.make("help").stdout.decode()
     assert [name for name in ODD if name not in shown] == []
-    assert made.make(*targets).returncode == 0
-    assert made.read("log").decode().splitlines() == log * 2
+    assert (made.make(*targets).returncode, made.read("log").decode().splitlines()) == (0, log * 2)
     assert made.make("clean").returncode == 0
     assert not (made.state / "run").exists()
     assert not (tmp_path / "x").exists()
@@ -241,12 +230,8 @@ def test_the_message_of_a_nested_runbook_is_shown_once(tmp_path: Path) -> None:
     nested = '# In\n\n## 1. Do\n\n```sh\necho in\n```\n\n- PASS: STOP "The inner one says no; it\'s $HOME"\n'
     place = Place(tmp_path, main, {"in.runbook.md": nested})
     done = place.make()
-    shown = done.stdout + done.stderr
-    assert shown.count("The inner one says no; it's $HOME") == 1
+    assert (done.stdout + done.stderr).count("The inner one says no; it's $HOME") == 1
     assert "The inner" not in place.make("resume").stderr
-
-
-# --- The loop (T-5) ---------------------------------------------------------------------------------------------------
 
 
 def test_a_flow_that_no_shell_could_be_given_is_refused() -> None:

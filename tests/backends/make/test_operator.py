@@ -1,7 +1,5 @@
 """What an operator drives a Makefile's run with: who and why, moves, prompted runs, notices, several runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -10,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from backends.make import MakeBackend
-from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
 from compiler.ir.rules import Event, Rule
@@ -18,6 +15,7 @@ from compiler.ir.tasks import Task
 from tests.backends.make.loops import Terminal
 from tests.support import warm
 from tests.support.backend_programs import Made, ask, node, program, ref, shell, slots, when, words
+from tests.support.documents import program_at
 from tests.support.makefiles import FLOW, PLAIN, Place, environment, last_line
 from tests.support.runbooks import limited
 
@@ -33,16 +31,11 @@ def flow(tmp_path: Path) -> Place:
     return Place(tmp_path, FLOW, operator="full")
 
 
-# --- Who and why, and moves -------------------------------------------------------------------------------------------
-
-
 def test_a_basic_makefile_needs_no_program_and_a_full_one_calls_it(tmp_path: Path) -> None:
     basic = Place(tmp_path, FLOW)
     assert not (tmp_path / "rdc").exists()
     assert basic.make("goto", "STEP=1").returncode
-    program = compile_file(str(tmp_path / "main.runbook.md")).program
-    assert program
-    full = MakeBackend().emit(program, {"operator": "full"})
+    full = MakeBackend().emit(program_at(tmp_path / "main.runbook.md"), {"operator": "full"})
     assert full.reason
     assert full.reason.clause == "the option `operator` is `full`"
     assert {companion.option for companion in full.companions} == {"program"}
@@ -71,8 +64,7 @@ def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Pl
     assert "no run has started here" in last_line(flow.make("goto", "STEP=1"))
     flow.make()
     hints = re.findall(r"^rdc: to (?:resume|archive) it: +(make .*)$", flow.make().stdout, re.MULTILINE)
-    assert hints == ["make resume", "make reset"]
-    assert flow.make("reset").returncode == 0
+    assert (hints, flow.make("reset").returncode) == (["make resume", "make reset"], 0)
     assert last_line(flow.make()) == "rdc: WAITING 2 Look at it"
     assert "STEP is missing" in last_line(flow.make("goto"))
     before = (flow.state / "journal").read_bytes()
@@ -155,10 +147,9 @@ def test_runs_stand_beside_each_other_and_keep_their_notices(flow: Place) -> Non
     assert last_line(done) == "rdc: WAITING 2 Look at it"
     hints = re.findall("to (?:answer|continue): (.*)", done.stdout)
     assert hints[1:] == ["make answer STEP=2 REPLY=no AS=eu-west.1", "make resume AS=eu-west.1"]
+    env = warm.forking(environment({}))
     for hint in hints[1:]:
-        subprocess.run(
-            ["sh", "-c", hint], cwd=flow.folder, env=warm.forking(environment({})), check=False, capture_output=True
-        )
+        subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=env, check=False, capture_output=True)
     noticed = [json.loads(line) for line in flow.lines("noticed")]
     assert [(one["event"], one.get("step"), one.get("message")) for one in noticed] == [
         ("run_waiting", "2", None),
@@ -191,16 +182,14 @@ def test_a_terminal_asks_and_takes_answers(flow: Place) -> None:
     terminal = Terminal(flow)
     terminal.answer("yes\n", after="2 Look at it: [yes/no] ")
     terminal.answer("pass\n", after="[pass/fail] ")
-    assert terminal.end() == "rdc: COMPLETE Out it goes"
-    assert flow.lines("log")[0] == "build"
+    assert (terminal.end(), flow.lines("log")[0]) == ("rdc: COMPLETE Out it goes", "build")
 
 
 @pytest.mark.share(1)
 def test_items_of_a_checklist_are_confirmed_by_make(tmp_path: Path) -> None:
     document = "# A\n\n## 1. Ready\n\n- [ ] $(shell touch canary)\n- [ ] two $$HOME #\n\n## 2. Go\n\n```sh\ntrue\n```\n"
     place = Place(tmp_path, document)
-    shown = last_line(place.make())
-    assert shown == "rdc: WAITING 1 Ready"
+    assert last_line(place.make()) == "rdc: WAITING 1 Ready"
     refused = place.make("answer", "STEP=1", "REPLY=pass")
     assert refused.returncode
     assert "make answer STEP=1 REPLY=done ITEM=1" in refused.stdout + refused.stderr

@@ -1,7 +1,5 @@
 """Makefiles that ask: questions, gates, inputs at a terminal, and secrets (I26), which no file holds."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -98,9 +96,7 @@ def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
         (made.state / name).unlink()
     assert made.end() == "rdc: WAITING 1"
     made.make("answer", "STEP=1", "REPLY=yours")
-    assert made.end("resume") == "rdc: COMPLETE"
-    assert victim.read_text() == "mine"
-    assert list(folder.iterdir()) == []
+    assert (made.end("resume"), victim.read_text(), list(folder.iterdir())) == ("rdc: COMPLETE", "mine", [])
 
 
 def two() -> Program:
@@ -136,8 +132,7 @@ def test_make_warns_of_a_variable_that_is_nearly_an_input(tmp_path: Path) -> Non
     done = place.make(*(f"{name}=$(shell touch canary)" for name in meant))
     for name, right in meant.items():
         assert f"rdc: warning: {name} is not an input; did you mean {right}?\n" in done.stderr
-    assert done.stderr.count("warning") == len(meant)
-    assert place.lines("seen") == ["eu test "]
+    assert (done.stderr.count("warning"), place.lines("seen")) == (len(meant), ["eu test "])
     assert not (tmp_path / "canary").exists()
 
 
@@ -149,8 +144,6 @@ def test_make_does_not_warn_of_other_variables(tmp_path: Path) -> None:
     assert "warning" not in place.make(REGOIN="us").stderr
 
 
-# --- Secrets (I26) ----------------------------------------------------------------------------------------------------
-
 SHOWS = (
     "---\nrdc: {inputs: {HOST: {default: db1}}}\n---\n# Deploy\n\n## 1. Look\n\n"
     "On {{HOST}}, watch `$(touch owned)`, $(touch owned) and $HOME.\n\nendef\n@echo %s \\\n\n```sh\ntrue\n```\n"
@@ -158,8 +151,7 @@ SHOWS = (
 
 
 def test_the_prompt_of_a_command_is_shown_and_nothing_in_it_runs(tmp_path: Path) -> None:
-    shown = Place(tmp_path, SHOWS).make().stderr
-    assert "    On db1, watch `$(touch owned)`, $(touch owned) and $HOME.\n" in shown
+    assert "    On db1, watch `$(touch owned)`, $(touch owned) and $HOME.\n" in Place(tmp_path, SHOWS).make().stderr
     assert not (tmp_path / "owned").exists()
 
 

@@ -1,7 +1,5 @@
 """A Makefile that runs by itself: after STOP, `make retry` continues at the step that failed last."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import time
@@ -27,7 +25,6 @@ ROLLBACK = (
 
 @pytest.fixture
 def stopped(tmp_path: Path) -> Place:
-    """A run that ended with STOP."""
     place = Place(tmp_path, ROLLBACK)
     ended = place.make()
     assert ending(ended) == (1, "rdc: STOP Restored")
@@ -51,8 +48,7 @@ def test_retry_runs_the_failed_step_again_with_all_attempts(stopped: Place) -> N
 
 def test_after_stop_make_starts_a_new_run(stopped: Place) -> None:
     (stopped.folder / "fixed").touch()
-    assert ending(stopped.make()) == (75, "rdc: WAITING 3")
-    assert stopped.lines("log").count("build") == 2
+    assert (ending(stopped.make()), stopped.lines("log").count("build")) == ((75, "rdc: WAITING 3"), 2)
     refused = stopped.make("retry")
     assert ending(refused) == (2, "rdc: error: the run has not ended with STOP; make resume continues it")
     assert not (stopped.folder / FAILED).exists()

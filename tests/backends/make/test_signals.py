@@ -1,7 +1,5 @@
 """Signals to a Makefile's run (R5), and locks: one make runs, others are refused, and nothing is left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -52,14 +50,10 @@ def was_interrupted(place: Place, most: int = 1) -> None:
     assert place.lines("log") == ["build"]
     (command,) = place.lines("began")
     wait_until(lambda: not is_alive(int(command)))
-    assert locks(place) == []
-    assert ending(place.make("resume")) == (75, "rdc: WAITING 2 was interrupted")
+    assert (locks(place), ending(place.make("resume"))) == ([], (75, "rdc: WAITING 2 was interrupted"))
     (place.folder / "quick").touch()
     assert ending(place.make("resume", "RERUN=yes")) == (0, "rdc: COMPLETE Done")
     assert (place.lines("log"), len(place.lines("began"))) == (["build", "ship"], 2)
-
-
-# --- Without a terminal -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "to"), [*product(ALONE, ("group", "loop")), ("TERM", "make")])
@@ -90,8 +84,7 @@ def test_two_signals_reach_the_command_once_and_what_it_has_begun_ends_too(
     wait_until(lambda: place.lines("got"))
     os.killpg(ended[0].pid, signal.SIGINT)
     out, _ = ended[0].communicate(timeout=PATIENCE)
-    assert out.splitlines()[-1] == "rdc: INTERRUPTED 2"
-    assert place.lines("cleaned") == ["safe"]
+    assert (out.splitlines()[-1], place.lines("cleaned")) == ("rdc: INTERRUPTED 2", ["safe"])
     assert [is_alive(int(pid)) for pid in place.lines("child")] == [False, False]
     was_interrupted(place)
 
@@ -106,9 +99,6 @@ def test_a_command_that_heeds_no_signal_is_killed(tmp_path: Path, ended: list[su
     assert out.splitlines()[-1] == "rdc: INTERRUPTED 2"
     assert 9 < time.monotonic() - began < 14
     assert not is_alive(int(place.lines("began")[0]))
-
-
-# --- At a terminal ----------------------------------------------------------------------------------------------------
 
 
 def at_terminal(place: Place) -> Terminal:
@@ -151,8 +141,7 @@ def test_a_signal_to_the_group_at_a_terminal(name: str, tmp_path: Path) -> None:
 
 def test_a_window_that_is_closed_interrupts_the_run(tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
-    terminal = at_terminal(place)
-    terminal.end_with_its_window()
+    at_terminal(place).end_with_its_window()
     wait_until(lambda: not locks(place))
     assert place.lines("log") == ["build"]
     assert not is_alive(int(place.lines("began")[0]))
@@ -165,8 +154,6 @@ def test_a_key_while_a_question_is_shown_leaves_it_open(flow: Place) -> None:
     assert terminal.end().startswith("rdc: INTERRUPTED 2")
     assert ending(flow.make("REPLY=no")) == (1, "rdc: STOP It is bad")
 
-
-# --- Several makes at once: one runs, the others are refused; a lock of a process that is gone is taken o -------------
 
 BUSY = "# Busy\n\n## 1. Be busy\n\n```sh\nmkdir busy || touch overlap; sleep 0.05; rmdir busy; echo done >> log\n```\n"
 HOST = os.uname().nodename
@@ -191,14 +178,11 @@ def test_a_second_run_is_refused_and_the_first_goes_on(tmp_path: Path, ended: li
     assert str((place.state / "lock").readlink()) == f"{holder(place)}@{HOST}"
     for words in ([], ["resume"], ["resume", "RERUN=yes"], ["resume", "ASSUME=pass"]):
         refused = place.make(*words)
-        assert code(refused) == 2
-        assert "another make is running" in ending(refused)[1]
+        assert (code(refused), "another make is running" in ending(refused)[1]) == (2, True), refused
     assert place.make("status").returncode == 0
     (tmp_path / "go").touch()
     out, _ = ended[0].communicate(timeout=PATIENCE)
-    assert out.splitlines()[-1] == "rdc: COMPLETE"
-    assert place.lines("log") == ["build", "ship"]
-    assert locks(place) == []
+    assert (out.splitlines()[-1], place.lines("log"), locks(place)) == ("rdc: COMPLETE", ["build", "ship"], [])
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -208,8 +192,7 @@ def test_a_lock_of_a_process_that_is_gone_is_taken_over(count: int, tmp_path: Pa
     for _ in range(count - 1):
         path = path.with_name(f"{path.name}.{str(path.readlink()).split('@')[0]}")
         path.symlink_to(f"{gone()}@{HOST}")
-    assert ending(place.make()) == (0, "rdc: COMPLETE")
-    assert locks(place) == []
+    assert (ending(place.make()), locks(place)) == ((0, "rdc: COMPLETE"), [])
 
 
 @pytest.mark.parametrize("is_left", [False, True], ids=["free", "left behind"])
@@ -227,8 +210,7 @@ def test_of_many_at_once_no_two_run(is_left: bool, tmp_path: Path) -> None:
     assert all(line == b"rdc: COMPLETE" or line.startswith(b"rdc: error: ") for line in last_lines), last_lines
     assert place.lines("log") == ["done"] * completed
     assert not (tmp_path / "overlap").exists()
-    assert locks(place) == []
-    assert ending(place.make()) == (0, "rdc: COMPLETE")
+    assert (locks(place), ending(place.make())) == ([], (0, "rdc: COMPLETE"))
 
 
 @pytest.mark.parametrize("target", ["1@other-host", f"ME@{HOST}", "x", "$(touch canary)@x", f"1@{HOST}", "", "."])
@@ -261,16 +243,14 @@ def test_a_run_whose_loop_was_killed_waits_for_its_command(tmp_path: Path, ended
     try:
         for words in (["resume"], ["resume", "RERUN=yes"], ["ASSUME=pass"]):
             refused = place.make(*words)
-            assert code(refused) == 2
-            assert "still runs" in refused.stdout
+            assert (code(refused), "still runs" in refused.stdout) == (2, True), refused
         assert is_alive(command), "rdc signals no process that only a file names"
     finally:
         group = int((place.state / "pid").read_text())
         os.killpg(group, signal.SIGKILL)
     wait_until(lambda: not is_alive(group))
     (tmp_path / "quick").touch()
-    assert code(place.make("resume")) == 75
-    assert ending(place.make("resume", "RERUN=yes")) == (0, "rdc: COMPLETE")
+    assert (code(place.make("resume")), ending(place.make("resume", "RERUN=yes"))) == (75, (0, "rdc: COMPLETE"))
     assert place.lines("log") == ["build", "ship"]
 
 

@@ -1,7 +1,5 @@
 """The state of a Makefile's run: read word by word, never executed, and refused where it is not what the loop wrote."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -34,8 +32,7 @@ STEPS = ["", "1", "{N}", "{N}.1 {N}.2", "*", "{N}.*", "[{]N}.2", "other", "Other
 @pytest.fixture(scope="module")
 def shelves(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place(tmp_path_factory.mktemp("shelves"), ASKS)
-    assert code(place.make()) == 75
-    assert ending(place.make("REPLY=yes")) == (75, "rdc: WAITING {N}.2")
+    assert (code(place.make()), ending(place.make("REPLY=yes"))) == (75, (75, "rdc: WAITING {N}.2"))
     return place
 
 
@@ -128,8 +125,7 @@ def test_the_state_of_another_version_is_refused_with_what_to_do(change: str, fl
     flow.write(CHANGES[change], {})
     is_refused(flow)
     assert "make clean" in flow.make().stdout
-    assert flow.make("clean").returncode == 0
-    assert code(flow.make()) == 75
+    assert (flow.make("clean").returncode, code(flow.make())) == (0, 75)
 
 
 @pytest.fixture(scope="module")
@@ -187,15 +183,12 @@ def test_a_link_in_the_place_of_all_states_is_refused(verb: str, flow: Place) ->
     (flow.folder / ".rdc").symlink_to("elsewhere")
     before = contents(flow.folder / "elsewhere")
     flow.make(verb, "REPLY=yes")
-    assert contents(flow.folder / "elsewhere") == before
-    assert flow.lines("log") == ["build"]
+    assert (contents(flow.folder / "elsewhere"), flow.lines("log")) == (before, ["build"])
 
 
 def test_a_state_that_cannot_be_written_is_said_and_nothing_runs(flow: Place) -> None:
     (flow.folder / ".rdc").touch()  # where the folder should be
-    refused = flow.make()
-    assert ending(refused) == (2, f"rdc: error: cannot create {STATE}")
-    assert flow.lines("log") == []
+    assert (ending(flow.make()), flow.lines("log")) == ((2, f"rdc: error: cannot create {STATE}"), [])
 
 
 @pytest.mark.parametrize(
@@ -211,12 +204,10 @@ def test_a_command_that_removes_the_state_ends_the_run(command: str, tmp_path: P
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make a file that nobody can change")
 def test_a_full_disk_is_told_with_what_has_run(tmp_path: Path) -> None:
-    place = Place(
-        tmp_path, PLAIN.replace("echo build >> log", f"echo build >> log; rm -f {STATE}/run.new; mkdir {STATE}/run.new")
-    )
+    blocks = f"echo build >> log; rm -f {STATE}/run.new; mkdir {STATE}/run.new"
+    place = Place(tmp_path, PLAIN.replace("echo build >> log", blocks))
     done = place.make()
-    assert code(done) == 2
-    assert "ended with pass" in done.stdout
+    assert (code(done), "ended with pass" in done.stdout) == (2, True), done
     assert place.lines("log") == ["build"]
     (tmp_path / STATE / "run.new").rmdir()
     assert ending(place.make("resume", "ASSUME=pass")) == (0, "rdc: COMPLETE")

@@ -3,8 +3,6 @@
 What goes for all Makefiles that call a program is in `test_calls.py`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -53,14 +51,12 @@ def test_make_does_the_line_of_steps_and_stops_at_a_gate(tmp_path: Path) -> None
     assert b"Error 75" in first.stderr
     for reply in ("approved", "rejected"):
         assert f"to answer: make answer STEP='{GATE}' REPLY={reply}\n" in printed
-    assert place.read("log") == b"step-01\n"
-    assert b"WAITING" in place.make("status").stdout
+    assert (place.read("log"), b"WAITING" in place.make("status").stdout) == (b"step-01\n", True)
     place.make("approve", f"GATE={GATE}", "BY=ana", "NOTE=fine $(shell touch x) 'really'")
     assert place.end("resume") == "rdc: COMPLETE"
     (approval,) = records_of(place, "approvals")
     assert (approval["approved_by"], approval["note"]) == ("ana", "fine $(shell touch x) 'really'")
-    assert place.read("log") == b"step-01\ntell it\n"
-    assert place.end("step-01") == "rdc: step step-01 is completed"
+    assert (place.read("log"), place.end("step-01")) == (b"step-01\ntell it\n", "rdc: step step-01 is completed")
     assert b"WorkflowCompleted" in place.make("timeline").stdout
     assert not list(tmp_path.glob("[xt]")) + list(tmp_path.glob("noticed"))
 
@@ -82,9 +78,8 @@ def test_files_of_inputs_tools_and_answers(tmp_path: Path) -> None:
     document = document.replace("step_specs:", "  tools: {count: {command: 'false'}}\nstep_specs:")
     place = placed(tmp_path, document)
     (tmp_path / "inputs").write_text("output_folder=out\n", encoding="utf-8")
-    (tmp_path / "tools").write_text(
-        "# who counts\n\ncount=cat > /dev/null; echo '\"3\"' | tee counted\n", encoding="utf-8"
-    )
+    counts = "# who counts\n\ncount=cat > /dev/null; echo '\"3\"' | tee counted\n"
+    (tmp_path / "tools").write_text(counts, encoding="utf-8")
     (tmp_path / "answers").write_text(f"{GATE} approved\n", encoding="utf-8")
     assert place.end("INPUTS=inputs", "TOOLS=tools", "ANSWERS=answers") == "rdc: COMPLETE"
     assert (tmp_path / "counted").exists()

@@ -1,6 +1,4 @@
-"""Inputs of Makefiles: from make, a file or their defaults, and names that make would misunderstand."""
-
-from __future__ import annotations
+"""Inputs of Makefiles (I8): from make, a file or their defaults, and names that make would misunderstand."""
 
 import json
 from pathlib import Path
@@ -15,8 +13,6 @@ from tests.support.backend_programs import Made, agent, always, gate, node, prog
 
 pytestmark = [pytest.mark.process, pytest.mark.share(3)]
 
-# --- Inputs (I8) ------------------------------------------------------------------------------------------------------
-
 INPUTS = (
     Input("text", type="text", required=False),
     Input("number", type="number", default="1"),
@@ -29,9 +25,8 @@ INPUTS = (
 
 def shows_inputs() -> Program:
     parts = [part for item in INPUTS for part in (ref(item.name, missing="-"), ";")]
-    return program(
-        node("1", shell(": ")), message=words(*parts), slots=slots(*(item.name for item in INPUTS)), inputs=INPUTS
-    )
+    values = slots(*(item.name for item in INPUTS))
+    return program(node("1", shell(": ")), message=words(*parts), slots=values, inputs=INPUTS)
 
 
 def test_inputs_have_their_values_from_make_a_file_or_their_defaults(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Texts that make or a shell might take for something to obey, and a program that takes them as commands."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -9,10 +7,10 @@ from pathlib import Path
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.tasks import Shell
 from compiler.ir.texts import text
+from tests.support.documents import program_at
 from tests.support.makefiles import PLAIN
 
 PIECES = ["$", "$$", "$(shell touch canary)", "#", "\\\n", "\\", "\t", "\n", "\n\n", "\r", "\r\n", "@", "-", "#<", "#>"]
@@ -27,9 +25,7 @@ def two_commands() -> Program:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "main.runbook.md"
         path.write_text(PLAIN, encoding="utf-8")
-        program = compile_file(str(path)).program
-    assert program
-    return program
+        return program_at(path)
 
 
 def with_commands(command: str) -> Program:

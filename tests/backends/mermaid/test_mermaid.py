@@ -1,7 +1,5 @@
 """The mermaid target: what the real parser sees in a diagram is the picture, whatever the document says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -52,7 +50,6 @@ from tests.support.sample_programs import (
 
 pytestmark = pytest.mark.tool
 
-GOLDEN = listed(".mmd")
 TWO_WAYS = program(
     node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
     node("C", End("complete")),
@@ -62,13 +59,12 @@ TWO_WAYS = program(
 
 @pytest.fixture(scope="session")
 def mermaid() -> Iterator[Mermaid]:
-    """The real parser."""
     with running() as parser:
         yield parser
 
 
 @pytest.mark.share(18)
-@pytest.mark.parametrize("path", GOLDEN)
+@pytest.mark.parametrize("path", listed(".mmd"))
 def test_mermaid_reads_the_golden_files(path: str, mermaid: Mermaid) -> None:
     text = of(path).read_text(encoding="utf-8")
     assert mermaid.read(text).boxes
@@ -99,8 +95,7 @@ def test_hostile_paths_stay_in_their_comments(tmp_path: Path, mermaid: Mermaid) 
 
 
 def test_every_kind_of_box_has_a_shape_of_its_own(mermaid: Mermaid) -> None:
-    seen = mermaid.read(emitted(every_kind()))
-    kinds = {box.shape for box in seen.boxes if box.id != "start"}
+    kinds = {box.shape for box in mermaid.read(emitted(every_kind())).boxes if box.id != "start"}
     assert len(kinds) == len(set(SHAPES.values()))
 
 
@@ -124,10 +119,8 @@ def test_a_chart_has_the_ids_that_it_is_given_and_takes_further_lines(mermaid: M
     assert shown.startswith("flowchart TD\n")
     assert "%%" not in shown
     boxes = {box.id: box for box in mermaid.read(shown + "  class s1,n1 passed\n  class n2 failed\n").boxes}
-    assert boxes.keys() == {"start", "s1", "n1", "n2"}
-    assert boxes["s1"].classes == ["passed"]
-    assert boxes["n1"].classes == ["complete", "passed"]
-    assert boxes["n2"].classes == ["stop", "failed"]
+    assert (set(boxes), boxes["s1"].classes) == ({"start", "s1", "n1", "n2"}, ["passed"])
+    assert (boxes["n1"].classes, boxes["n2"].classes) == (["complete", "passed"], ["stop", "failed"])
 
 
 def row(nodes: int, title: str = "") -> Program:
@@ -181,9 +174,6 @@ def test_colors_can_be_read_on_light_and_dark_pages() -> None:
             assert contrast(fill[1], text[1]) >= 4.5  # WCAG 1.4.3
 
 
-# --- Two versions in one flowchart ------------------------------------------------------------------------------------
-
-
 COMPARED = ("old → new", "+ added  − removed")
 
 
@@ -201,8 +191,7 @@ def test_mermaid_sees_both_versions(pair: tuple[Drawn, Drawn], mermaid: Mermaid)
     shown = both(*map(of_case, pair))
     seen = read(shown, mermaid)
     assert_same(seen, replace(shown, notes=()))
-    marked = {box.label.count("− removed") for box in seen.boxes if "removed" in box.classes}
-    assert marked <= {1}
+    assert {box.label.count("− removed") for box in seen.boxes if "removed" in box.classes} <= {1}
     assert not any(box.link for box in seen.boxes if "removed" in box.classes)
     dotted = [arrow.stroke for arrow, item in zip(seen.arrows[1:], shown.arrows, strict=True) if item.mark == "removed"]
     assert set(dotted) <= {"dotted"}

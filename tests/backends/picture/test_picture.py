@@ -1,7 +1,5 @@
 """What a program looks like as a picture, whichever target writes it down."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -10,7 +8,6 @@ from msgspec.structs import replace
 
 from backends.picture.captions import LINES, WIDTH, wrapped
 from backends.picture.model import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture
-from compiler.driver import compile_file
 from compiler.ir.edges import CounterTest, OutcomeTest, Set
 from compiler.ir.program import Counter
 from compiler.ir.tasks import Agent, Ask, Branch, End, Reading, Shell
@@ -19,6 +16,7 @@ from compiler.ir.visits import VisitLimit, with_visit_limits
 from tests.conftest import ROOT
 from tests.differential.generate.rundown import Drawn, cases
 from tests.differential.generate.rundown import compiled as compiled_case
+from tests.support.documents import program_at
 from tests.support.pictures import drawn
 from tests.support.sample_programs import every_kind, group, node, program, to
 
@@ -89,8 +87,7 @@ def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Pa
 
 def test_an_arrow_leads_where_it_ends_whatever_its_outcome(tmp_path: Path) -> None:
     text = "## 1. A\n- PASS: STOP\n- FAIL: CONTINUE\n## 2. B\n- PASS: GOTO 1\n- FAIL: COMPLETE\n"
-    seen = drawn(tmp_path, text)
-    assert {(arrow.source, arrow.target): arrow.leads for arrow in seen.arrows} == {
+    assert {(arrow.source, arrow.target): arrow.leads for arrow in drawn(tmp_path, text).arrows} == {
         ("1", "STOP"): "stop",
         ("1", "2"): "onward",
         ("2", "1"): "back",
@@ -198,27 +195,21 @@ def test_conditions_of_other_formats_are_said_in_words() -> None:
 
 def test_a_run_begins_behind_a_branch_that_chooses_nothing() -> None:
     seen = picture(program(node("1", Branch(), to("2")), node("2", End("stop"))))
-    assert seen.entry == "2"
-    assert nesting(seen) == ["STOP"]
-
-
-# --- What runbooks do not have --------------------------------------------------------------------------------------
+    assert (seen.entry, nesting(seen)) == ("2", ["STOP"])
 
 
 ENDS = (node("a", End("complete")), node("b", End("stop")))
 
 
 def example(name: str) -> Picture:
-    found = compile_file(str(ROOT / "examples" / "programs" / f"{name}.program.json")).program
-    assert found
-    return picture(found)
+    return picture(program_at(ROOT / "examples" / "programs" / f"{name}.program.json"))
 
 
 def boxes(seen: Picture) -> dict[str, str]:
     return {box.node.id: " · ".join(box.lines) for box in seen.boxes}
 
 
-def test_words_of_agents_stand_on_arrows() -> None:
+def test_words_of_agents_of_a_parallel_step_and_of_a_gate_stand_on_arrows() -> None:
     assert arrows(example("review-loop"))[:5] == [
         "write worked -> review",
         "write failed -> nothing",
@@ -226,9 +217,6 @@ def test_words_of_agents_stand_on_arrows() -> None:
         "review ↻ AGAIN · rounds < 3 · rounds + 1 -> write",
         "review otherwise -> nothing",
     ]
-
-
-def test_words_of_a_parallel_step_and_a_gate_stand_on_arrows() -> None:
     assert arrows(example("parallel-review")) == [
         "review TRIVIAL -> merge", "review APPROVE -> gate", "review REJECT -> rejected",
         "review otherwise -> unclear", "gate approved -> merge", "gate rejected -> rejected",
@@ -292,8 +280,7 @@ def test_a_limit_of_visits_is_a_box_of_the_loop() -> None:
 
 def test_a_name_that_looks_like_a_mark_is_none() -> None:
     """Only the role of a counter says that it is one."""
-    noted = to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),))
-    first = node("0", Shell("sh", text("true")), noted, to("1"))
+    first = node("0", Shell("sh", text("true")), to("1", OutcomeTest("fail"), effects=(Set("2 failed", 1),)), to("1"))
     seen = program(first, node("1", Branch(), to("a", CounterTest("2 failed", ">=", 1)), to("b")), *ENDS)
     plain, marked = Counter("2 failed", ""), Counter("2 failed", "", 0, "mark", "9", "fail")
     assert "1 2 failed ≥ 1 -> a" in arrows(picture(replace(seen, counters=(plain,))))

@@ -1,6 +1,4 @@
-"""Pictures of each format, and their legend: a sample of each shape, color and line in use, and of no other."""
-
-from __future__ import annotations
+"""Pictures of each format (W11), and their legend: a sample of each shape, color and line in use, and of no other."""
 
 from functools import cache
 from pathlib import Path
@@ -12,7 +10,6 @@ from backends.picture.captions import LONGEST_COMMAND
 from backends.picture.looks import class_of, with_legend
 from backends.picture.model import Picture, picture
 from backends.registry import load
-from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.tasks import End
 from rdc.diff.difference import difference
@@ -21,6 +18,7 @@ from runtime_shim.targets.naming import split_name
 from tests.conftest import ROOT
 from tests.support import graphviz
 from tests.support.cli import document
+from tests.support.documents import program_at
 from tests.support.pictures import drawn
 from tests.support.sample_programs import every_kind, node, program
 from tests.support.stepspec_programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED, Table, specification
@@ -28,9 +26,7 @@ from tests.support.stepspec_programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED
 
 @cache
 def compiled(path: Path) -> Program:
-    found = compile_file(str(path)).program
-    assert found
-    return found
+    return program_at(path)
 
 
 def example(name: str) -> Program:
@@ -86,9 +82,6 @@ def test_a_sample_looks_like_its_boxes() -> None:
     assert {class_of(box) for box in with_legend(shown).boxes} == {class_of(box) for box in shown.boxes}
 
 
-# --- Agent workflows (W11) --------------------------------------------------------------------------------------------
-
-
 SHIP = """
 name: ship
 steps:
@@ -130,8 +123,7 @@ def test_targets_show_both(shipping: Program) -> None:
     assert "agents security, a|b\\n{c}: all must agree" in dot
     assert dot.count("arrowtail=dot") == 3, "one of them is in the legend"
     assert "a person approves last" in dot
-    assert mermaid.count("==>") == 3
-    assert "agents security, a#124;b" in mermaid
+    assert (mermaid.count("==>"), "agents security, a#124;b" in mermaid) == (3, True)
 
 
 def test_examples_are_drawn() -> None:
@@ -156,8 +148,7 @@ def test_branches_have_their_conditions_as_they_are_written() -> None:
 
 
 def test_boxes_name_what_an_author_named() -> None:
-    drawn = picture(playbook("changelog-entry"))
-    lines = {box.node.id: " ".join(box.lines) for box in drawn.boxes}
+    lines = {box.node.id: " ".join(box.lines) for box in picture(playbook("changelog-entry")).boxes}
     assert lines["1"] == "1 Find what users notice agent reads product, commits writes changes"
     assert "output 1" not in lines["2"]
     assert "reads metric, days, numbers" in " ".join(picture(playbook("metrics-report")).boxes[1].lines)
@@ -185,11 +176,7 @@ def test_one_more_step_changes_no_other(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_has_no_name_of_its_own_is_called_by_the_step_it_belongs_to(name: str, shown: tuple[str, str]) -> None:
-    assert split_name(name, "Title") == shown
-    assert split_name(name, "") == (name, "")
-
-
-# --- Specifications: without color, and where a run goes when a stage fails -------------------------------------------
+    assert (split_name(name, "Title"), split_name(name, "")) == (shown, (name, ""))
 
 
 def captions(*specs: Table, config: Table) -> dict[str, tuple[str, ...]]:

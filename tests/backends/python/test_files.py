@@ -1,7 +1,5 @@
 """All Python that rdc writes: what a linter finds, and that it imports nothing from its own folder."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -15,9 +13,9 @@ import pytest
 from backends.python.edition import sha256_of_text, shared_files, text_of
 from backends.registry import load
 from benchmarks.sizes import CALLED
-from compiler.driver import compile_file
 from runtime_shim.editions import EDITIONS
 from tests.conftest import ROOT
+from tests.support.documents import program_at
 from tests.support.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 
 pytestmark = pytest.mark.process
@@ -45,9 +43,7 @@ CASES: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
 def texts(case: str) -> Mapping[str, str]:
     """The Python files of a case by their names; the first is the program."""
     name, target, options = CASES[case]
-    program = compile_file(str(ROOT / "examples" / name)).program
-    assert program is not None
-    made = load(target).emit(program, options)
+    made = load(target).emit(program_at(ROOT / "examples" / name), options)
     assert made.text is not None, made.diagnostics
     files = {f"{'program' if target in ('python', 'dbos') else 'main'}.py": made.text}
     files |= {Path(each.path).name: each.text for each in made.companions}
@@ -117,8 +113,7 @@ def test_a_program_imports_nothing_from_its_folder(case: str, tmp_path: Path) ->
     elsewhere.mkdir()
     program = written(case, folder)
     for name in sys.stdlib_module_names:
-        text = f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n"
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n", encoding="utf-8")
     (elsewhere / "answers").write_text("1 no\n", encoding="utf-8")
     for words in CALLS.get(case, [["run"], ["status"], ["run", "--help"]]):
         subprocess.run([sys.executable, program, *words], cwd=elsewhere, stdin=subprocess.DEVNULL, check=False)
@@ -159,8 +154,7 @@ def test_the_header_checks_the_runtime_without_rdc(case: str, tmp_path: Path) ->
     assert [shown for _, shown in checks] == [f"{sha256_of_text(name)}  -" for name in names]
     assert [output_of(command, path) for command, _ in checks] == [shown for _, shown in checks]
     for name, (command, shown) in zip(names, checks, strict=True):
-        line = text_of(name).splitlines(keepends=True)[-2]
-        path.write_text("".join(text.rsplit(line, 1)), encoding="utf-8")
+        path.write_text("".join(text.rsplit(text_of(name).splitlines(keepends=True)[-2], 1)), encoding="utf-8")
         assert output_of(command, path) != shown
 
 

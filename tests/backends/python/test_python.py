@@ -1,7 +1,5 @@
 """The python target: its runbook says exactly what the program says, and its runtime is no longer than it must be."""
 
-from __future__ import annotations
-
 import ast
 import random
 import re
@@ -20,7 +18,6 @@ from backends.python.calls import WORDS, calls
 from backends.python.edition import modules, opening, runtime
 from backends.python.program import checks
 from backends.python.settings import prose
-from compiler.driver import compile_file
 from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Counter, Jump, Program, Variable
 from compiler.ir.tasks import Gate, Parallel, Task, Tool
@@ -31,14 +28,13 @@ from runtime_shim.engine.program import UsageError, built, unframed
 from runtime_shim.operator.jumps import target_of
 from tests.differential.generate.program import random_case
 from tests.differential.generate.rundown import Drawn, cases, compiled
+from tests.support.documents import program_at
 from tests.support.jumps import compare
 from tests.support.plain_table import table
 from tests.support.program_json import from_json
 from tests.support.runtime_programs import agent, node, program, sh
 
 pytestmark = pytest.mark.process
-
-EXTENSIONS = EDITIONS["agents"].kinds()
 
 SEPARATOR = "# " + "-" * 117
 FEW = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
@@ -59,7 +55,7 @@ def same(made: Program) -> None:
     ast.parse(source, feature_version=(3, 9))
     found: dict[str, Any] = {}
     exec(source, found)
-    rebuilt = built(found["runbook"], EXTENSIONS)
+    rebuilt = built(found["runbook"], EDITIONS["agents"].kinds())
     assert rebuilt == wanted
     names = ([name for name, step in each["nodes"].items() if step["task"] != "end"] for each in (rebuilt, wanted))
     assert next(names) == next(names), "in this order"
@@ -100,8 +96,7 @@ def test_any_text_is_exactly_itself(drawn: str) -> None:
 
 def test_a_command_is_shown_as_it_was_written(tmp_path: Path) -> None:
     command = "printf '%s\\n' \"$x\" |\n  sed 's/\\\\/\"/'"
-    lines = document(tmp_path, f"## 1. Do\n\n```bash\n{command}\n```\n")
-    assert f'bash=r"""\n{command}\n"""' in lines
+    assert f'bash=r"""\n{command}\n"""' in document(tmp_path, f"## 1. Do\n\n```bash\n{command}\n```\n")
 
 
 @pytest.mark.parametrize("line", ["# BEGIN RUNTIME", "# END RUNTIME", "# BEGIN WORKER"])
@@ -114,8 +109,7 @@ def test_a_title_does_not_choose_the_encoding(tmp_path: Path) -> None:
     source = document(tmp_path, "# coding: utf-7\n\n## 1. Do +AA0-\n\n```bash\ntrue\n```\n")
     (tmp_path / "program.py").write_text(source, encoding="utf-8")
     words = [sys.executable, "program.py", "steps"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "Do +AA0-" in done.stdout
+    assert "Do +AA0-" in subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
 
 
 def test_no_text_becomes_metadata_of_the_script(tmp_path: Path) -> None:
@@ -127,11 +121,7 @@ def test_no_text_becomes_metadata_of_the_script(tmp_path: Path) -> None:
 def document(folder: Path, body: str, **options: object) -> str:
     path = folder / "main.runbook.md"
     path.write_text(body, encoding="utf-8")
-    made = compile_file(str(path)).program
-    assert made
-    found = emitted(made, **options).text
-    assert found
-    return found
+    return emitted(program_at(path), **options).text or ""
 
 
 def test_prompts_of_entries_are_shown_as_they_were_written() -> None:
@@ -140,8 +130,6 @@ def test_prompts_of_entries_are_shown_as_they_were_written() -> None:
     same(made)
     assert '"prompt": r"""two\nlines"""' in (emitted(made).text or "")
 
-
-# --- How long the runtime is ------------------------------------------------------------------------------------------
 
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
 EDITION_OF: dict[str, Task] = {"commands": sh("true"), "values": Gate("", text(""))}
@@ -164,8 +152,7 @@ def has_edition(text: str, name: str) -> bool:
 
 def test_the_same_bytes_are_in_every_file_of_an_edition(tmp_path: Path) -> None:
     first = document(tmp_path, COMMANDS).partition(SEPARATOR)[2]
-    second = document(tmp_path, "## 1. Well?\n\nIs it?\n").partition(SEPARATOR)[2]
-    assert first == second
+    assert first == document(tmp_path, "## 1. Well?\n\nIs it?\n").partition(SEPARATOR)[2]
 
 
 def test_only_the_command_above_the_runtime_tells_the_options(tmp_path: Path) -> None:

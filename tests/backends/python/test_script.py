@@ -1,7 +1,5 @@
 """`runtime=script`: a program that runs from beginning to end, answers as a runbook does, and keeps nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -11,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from backends.python import PythonBackend
-from compiler.driver import compile_file
 from tests.support.cli import call, document
+from tests.support.documents import program_at
 from tests.support.interpreters import ENDS, end_of_support
 from tests.support.process import Screen, is_gone, wait_until
 from tests.support.runbooks import command, question
@@ -62,8 +60,7 @@ def test_it_walks_to_the_end_and_leaves_nothing_but_what_commands_leave(tmp_path
     log = (tmp_path / "log").read_text().splitlines()
     assert log == [*(f"attempt {n}" for n in (1, 2, 3, 1, 2, 3)), "tag 3.1 Tag script", "push"]
     assert {entry.name for entry in tmp_path.iterdir()} == {"release.runbook.md", "release.py", "answers", "log"}
-    assert done.stderr.count("3 Ship\n") == 1
-    assert "1 Try - attempt 3\n    PASS" in done.stderr
+    assert (done.stderr.count("3 Ship\n"), "1 Try - attempt 3\n    PASS" in done.stderr) == (1, True), done
 
 
 @pytest.mark.parametrize(
@@ -90,8 +87,7 @@ def test_a_person_answers_at_the_terminal(tmp_path: Path) -> None:
     screen.type("maybe\n")
     screen.expect(r"\[yes/no\] ")
     screen.type("y\n")
-    assert screen.close() == 0
-    assert "rdc: COMPLETE out" in screen.seen
+    assert (screen.close(), "rdc: COMPLETE out" in screen.seen) == (0, True)
 
 
 def begun(path: Path, *before: str) -> subprocess.Popen[str]:
@@ -115,7 +111,6 @@ def test_a_signal_ends_it_with_all_that_its_command_began(names: str, tmp_path: 
 
 
 BRIEF = SLOW.replace("sleep 60 & echo $! > pid; wait", "echo $$ > pid; sleep 0.3")
-
 
 TRAPS = SLOW.replace(
     "sleep 60 & echo $! > pid; wait",
@@ -173,8 +168,7 @@ def test_nohup_holds(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells which signals are ignored")
 def test_commands_ignore_no_signal_that_python_ignores(tmp_path: Path) -> None:
     looks = "grep SigIgn /proc/self/status > ignored; grep SigBlk /proc/self/status > blocked"
-    text = SLOW.replace("sleep 60 & echo $! > pid; wait", looks)
-    assert run(script(tmp_path, text)).returncode == 0
+    assert run(script(tmp_path, SLOW.replace("sleep 60 & echo $! > pid; wait", looks))).returncode == 0
     for name in ("ignored", "blocked"):
         assert int((tmp_path / name).read_text().split()[1], 16) & 0x7FFFFFFF == 0
 
@@ -205,8 +199,7 @@ def written(path: Path) -> int:
 def test_help_says_what_it_is_and_other_words_are_refused(tmp_path: Path) -> None:
     path = script(tmp_path)
     done = run(path, "--help")
-    assert (done.returncode, "It keeps no state" in done.stdout) == (0, True)
-    assert run(path, "resume").returncode == 2
+    assert (done.returncode, "It keeps no state" in done.stdout, run(path, "resume").returncode) == (0, True, 2)
     assert not (tmp_path / "log").exists()
     assert "-O runtime=script" in path.read_text(), "the header says what to leave out for a program that resumes"
 
@@ -223,16 +216,14 @@ def test_help_says_what_it_is_and_other_words_are_refused(tmp_path: Path) -> Non
 def test_what_needs_a_journal_is_refused_by_name(tmp_path: Path, head: str, body: str, feature: str) -> None:
     document(tmp_path, "a.runbook.md", f"{head}# A\n\n## 1. Do\n\n```bash\n{body}\n```\n")
     done = call("compile", "a.runbook.md", "--to", "python", "-O", "runtime=script", cwd=tmp_path)
-    assert done.code == 1
-    assert "error[RD502]: a script without state does not support" in done.err
+    assert (done.code, "error[RD502]: a script without state does not support" in done.err) == (1, True), done
     assert "remove `runtime=script`" in done.err
     assert not (tmp_path / "a.py").exists()
     assert call("compile", "a.runbook.md", "--to", "python", cwd=tmp_path).code == 0, f"the remedy works ({feature})"
 
 
 def test_all_reasons_are_one_diagnostic() -> None:
-    compiled = compile_file("examples/workflows/dependency-update.workflow.yaml").program
-    assert compiled is not None
+    compiled = program_at("examples/workflows/dependency-update.workflow.yaml")
     found = PythonBackend().emit(compiled, {"runtime": "script"}).diagnostics
     assert [item.code for item in found] == ["RD502"]
     assert "an agent call (steps survey, update, fix, publish), " in found[0].message

@@ -1,7 +1,5 @@
 """A specification as Python: each step states its facts once, and the builder derives exactly the compiled table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,12 +9,12 @@ from msgspec.structs import replace
 
 from backends.python import PythonBackend
 from backends.python.step_calls import author_calls
-from compiler.driver import Settings, compile_file
 from compiler.ir.program import Program
 from compiler.ir.texts import text
 from compiler.passes import optimize
 from tests.conftest import ROOT
 from tests.differential import stepspec
+from tests.support.documents import program_at
 from tests.support.outputs import check_python, head
 from tests.support.specifications import program_of
 from tests.support.stepspec_programs import specification
@@ -113,20 +111,13 @@ def test_a_program_that_is_no_specification_states_its_stages(seed: int, tmp_pat
     place = chance.randrange(len(made.nodes))
     node = made.nodes[place]
     other = replace(node, title=text("other")) if node.retries is None else replace(node, retries=None)
-    changed = replace(made, nodes=(*made.nodes[:place], other, *made.nodes[place + 1 :]))
-    assert not derives(changed)
+    assert not derives(replace(made, nodes=(*made.nodes[:place], other, *made.nodes[place + 1 :])))
 
 
 def test_a_title_that_looks_like_a_placeholder_stays_a_title(tmp_path: Path) -> None:
     step = {"id": "a", "name": "{output_folder}", "outputs": ["{output_folder}/a"], "validation": "{output_folder}"}
     derives(program_of({"step_specs": [step], "config": {"variables": {"output_folder": "x"}}}, tmp_path))
     derives(specification({"id": "a", "name": "a", "outputs": ["{output_folder}/a"]}))
-
-
-def example(path: Path) -> Program:
-    made = compile_file(str(path), Settings()).program
-    assert made
-    return made
 
 
 def test_a_tool_states_the_name_of_its_stage_only_where_that_is_taken(tmp_path: Path) -> None:
@@ -140,5 +131,5 @@ def test_a_tool_states_the_name_of_its_stage_only_where_that_is_taken(tmp_path: 
 
 
 def test_the_options_of_operators_change_nothing_of_it() -> None:
-    made = example(EXAMPLES[0])
+    made = program_at(EXAMPLES[0])
     assert author_part(made, operator="basic") == author_part(made, operator="full")

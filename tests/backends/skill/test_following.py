@@ -1,7 +1,5 @@
 """An agent that knows nothing except the text of a skill follows it to the end of the run, and can do nothing else."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -31,14 +29,11 @@ FIX = (
     + command("3. Show it", "cat greeting.txt", 'PASS: COMPLETE "done"')
 )
 
-
 Work = Callable[[str, str, int], str]
 """What an agent answers to a step, its text and the number of its attempt."""
 
 
 class Done(NamedTuple):
-    """What came of a call."""
-
     code: int
     out: str
     err: str
@@ -65,9 +60,8 @@ class Follower:
         done = warm.run(called, cwd=self.folder, env=env, input=given.encode())
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    def facts(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.call(self.status).out)
-        return found
+    def facts(self) -> Any:
+        return json.loads(self.call(self.status).out)
 
     def open(self, **inputs: str) -> None:
         words = " ".join(shlex.split(self.opening)[2:])
@@ -76,7 +70,7 @@ class Follower:
             words = words.replace(f"{name}=VALUE", shlex.quote(f"{name}={value}"))
         assert self.call(words).code == 0
 
-    def follow(self) -> dict[str, Any]:
+    def follow(self) -> Any:
         """Do what the skill asks for until the run is over or a person must act."""
         for _ in range(MOST):
             facts = self.facts()

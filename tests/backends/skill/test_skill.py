@@ -1,9 +1,8 @@
 """The skill target: the page, its name and description, the program beside it, and what `rdc verify` proves."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -20,26 +19,17 @@ from tests.support.cli import GOOD, Result, call
 from tests.support.outputs import check_skill
 from tests.support.sample_programs import hostile_texts
 
-DESCRIBED = (
-    """---
-description: 'Deploys the "shop": use it to release.'
----
-
-"""
-    + GOOD
-)
+DESCRIBED = f"""---\ndescription: 'Deploys the "shop": use it to release.'\n---\n\n{GOOD}"""
 
 
 def made(folder: Path, text: str = DESCRIBED, *words: str, out: str = "deploy/SKILL.md") -> Result:
-    """Compile a document to a skill."""
     (folder / "rdc.toml").touch()
     (folder / "deploy.runbook.md").write_text(text, encoding="utf-8")
     return call("compile", "deploy.runbook.md", "--to", "skill", "-o", out, *words, cwd=folder)
 
 
-def facts(path: Path) -> dict[str, object]:
-    found: dict[str, object] = yaml.safe_load(path.read_text(encoding="utf-8").split("---\n")[1])
-    return found
+def facts(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8").split("---\n")[1])
 
 
 def test_it_writes_a_valid_skill_with_its_program(tmp_path: Path) -> None:
@@ -135,8 +125,7 @@ def valid() -> Program:
 @settings(max_examples=20, deadline=None)
 @given(title=hostile_texts, about=hostile_texts, path=hostile_texts, has_program=st.booleans())
 def test_hostile_texts_stay_in_their_places(title: str, about: str, path: str, has_program: bool) -> None:
-    source = SourceFile(f"{path}a.runbook.md", "0" * 64)
-    program = replace(valid(), title=title, description=about, sources=(source,))
+    program = replace(valid(), title=title, description=about, sources=(SourceFile(f"{path}a.runbook.md", "0" * 64),))
     emission = load("skill").emit(program, {"program": has_program})
     if emission.text is None:
         assert {one.code for one in emission.diagnostics} == {"RD551"}
@@ -145,21 +134,16 @@ def test_hostile_texts_stay_in_their_places(title: str, about: str, path: str, h
 
 
 def test_required_inputs_are_in_both_ways_to_start(tmp_path: Path) -> None:
-    inputs = "---\nrdc:\n  inputs:\n    version: {}\n    region: {default: eu}\n---\n\n"
-    made(tmp_path, inputs + GOOD)
+    made(tmp_path, "---\nrdc:\n  inputs:\n    version: {}\n    region: {default: eu}\n---\n\n" + GOOD)
     text = (tmp_path / "deploy/SKILL.md").read_text(encoding="utf-8")
     assert '`{"document": "deploy.runbook.md", "inputs": {"version": "…"}}`' in text
     assert "`python3 scripts/deploy.py open --input version=VALUE`" in text
 
 
-# --- rdc verify and rdc build -----------------------------------------------------------------------------------------
-
-
 def test_a_skill_is_proven_with_its_source(tmp_path: Path) -> None:
     made(tmp_path)
     result = call("verify", "deploy/SKILL.md", "deploy/scripts/deploy.py", cwd=tmp_path)
-    assert result.code == 0
-    assert "matches deploy.runbook.md" in result.out
+    assert (result.code, "matches deploy.runbook.md" in result.out) == (0, True), result
 
 
 @pytest.mark.parametrize("words", [(), ("-O", "program=false")], ids=["with its program", "alone"])
@@ -167,8 +151,7 @@ def test_without_its_source_only_the_text_is_proven(tmp_path: Path, words: tuple
     made(tmp_path, DESCRIBED, *words)
     (tmp_path / "deploy.runbook.md").unlink()
     result = call("verify", "deploy/SKILL.md", cwd=tmp_path)
-    assert result.code == 3
-    assert "source not compared" in result.out
+    assert (result.code, "source not compared" in result.out) == (3, True), result
 
 
 @pytest.mark.parametrize(
