@@ -1,7 +1,5 @@
 """What all tests share: the profile of hypothesis, where things are, how a program becomes Python."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re

@@ -1,7 +1,5 @@
 """The benchmarks in small, with limits far wider: a regression by an order is found by `make test` already."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Random valid programs whose steps lead anywhere, with counters, for analyses and passes."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test

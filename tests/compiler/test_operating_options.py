@@ -1,7 +1,5 @@
 """`logs` and `notify` in documents of all formats, and in the project's configuration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

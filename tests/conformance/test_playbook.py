@@ -1,7 +1,5 @@
 """Playbooks are read as the published cases say, and as the reference parser reads them where both are defined."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The published Rundown documents, read where they are: accepted or rejected, and run on all targets that run."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

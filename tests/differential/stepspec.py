@@ -4,8 +4,6 @@
 else; with `-` it drives the run of the case on standard input.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The generated pages are current, and pages name tests that exist. `test_pages.py` runs their commands."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

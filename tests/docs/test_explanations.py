@@ -1,7 +1,5 @@
 """The pages of the diagnostics: each example gives its diagnostic, and each fix makes it disappear."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The pages about formats are true: their documents can be pasted and run, and their lists agree with the code."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

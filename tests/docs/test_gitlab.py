@@ -1,7 +1,5 @@
 """The job of the page for GitLab: GitLab's schema accepts it, and it runs, waits and continues."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 What the issues on Make and GitHub delete keeps old names inside; only what users see of it is renamed (`INNER`).
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator, Mapping

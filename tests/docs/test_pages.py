@@ -3,8 +3,6 @@
 The convention is in CONTRIBUTING.md. To run one page: `pytest tests/docs/test_pages.py -k tutorial`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

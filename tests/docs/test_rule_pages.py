@@ -1,7 +1,5 @@
 """The pages about rules: each pictured run is judged as it says, the generated picture is current, each rule holds."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

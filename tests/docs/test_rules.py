@@ -1,7 +1,5 @@
 """Rules by number: each number in the code is on a page, and each number on a page is in the code."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

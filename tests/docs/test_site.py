@@ -1,7 +1,5 @@
 """The site builds, its links lead somewhere, it loads nothing from elsewhere, and it reads as the pages on GitHub."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

@@ -3,8 +3,6 @@
 The list is beside the project. `python -m tests.docs.test_words` updates the numbers in `words.json`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

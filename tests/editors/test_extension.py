@@ -1,7 +1,5 @@
 """The extension for VS Code: which files it is for, what it starts, and what an untrusted folder can't change."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The packed extension in VS Code, as code-server shows it in a browser. Its first run compiles for several minutes."""
 
-from __future__ import annotations
-
 import json
 import platform
 import re

@@ -3,8 +3,6 @@
 An input has parts, which a line `%%%` separates.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 import zlib

@@ -1,7 +1,5 @@
 """What fuzzing has found stays fixed, the corpus holds, and a short fuzz finds nothing."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

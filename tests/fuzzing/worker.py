@@ -1,7 +1,5 @@
 """One fuzzing process: `python -m tests.fuzzing.worker ENTRY [arguments of libFuzzer]`."""
 
-from __future__ import annotations
-
 import pkgutil
 import random
 import sys

@@ -3,8 +3,6 @@
 Examples whose golden files are only hashes need it. NAME is that of an example; without one, all are compared.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -4,8 +4,6 @@ A golden file has one line instead of each. Shared texts are the loop of Makefil
 workflows that say nothing of a document.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ has a line for each file of the other examples. `make golden` writes them again,
 here compiles the Python programs among them; the oldest and the newest run one.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

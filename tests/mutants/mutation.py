@@ -1,7 +1,5 @@
 """Mutations of Python source: each changes one place of the syntax tree."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

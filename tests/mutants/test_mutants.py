@@ -1,7 +1,5 @@
 """A share of the mutants in each run of the tests, and some that only the verifier notices at once."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

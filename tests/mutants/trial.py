@@ -1,7 +1,5 @@
 """One mutant: what becomes of the examples, in a process of its own."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib.abc

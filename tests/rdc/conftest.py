@@ -1,7 +1,5 @@
 """What tests of the command line and of `rdc.api` share."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

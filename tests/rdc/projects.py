@@ -1,7 +1,5 @@
 """Projects for the tests of `rdc build`: a configuration and documents in a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.support.cli import Result, call, document

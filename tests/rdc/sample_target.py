@@ -1,7 +1,5 @@
 """Targets for tests: one with options of all sorts, which writes those that it was given, and one with companions."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated, Any, ClassVar, Literal, Self
 

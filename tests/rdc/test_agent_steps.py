@@ -1,7 +1,5 @@
 """Steps that agents do, by the commands of rdc: they play the agent, show it, and run it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`rdc.api` as programs call it: documents on disk and in memory, projects, output, and runs that wait and continue."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

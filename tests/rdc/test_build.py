@@ -1,7 +1,5 @@
 """`rdc build`: what it compiles and writes, and what `--check` says of generated files."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`rdc.lock`: what reviewers must not miss, who approves it, and pins that bots change."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """`rdc build` on all cores, when things go wrong, and in random sequences of edits and kills."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

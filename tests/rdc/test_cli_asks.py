@@ -1,7 +1,5 @@
 """Questions for a value in `rdc trace`, `rdc test` and Makefiles (E14)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`rdc check`, the options that all commands share, and `docs-url`, which links messages to pages."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """`rdc compile`: the files that it writes and leaves alone, and the lock of a worker's packages."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

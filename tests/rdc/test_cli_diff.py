@@ -1,7 +1,5 @@
 """`rdc diff`: two documents, or a document and a revision of git, compared as flows."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

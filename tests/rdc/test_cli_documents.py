@@ -1,7 +1,5 @@
 """Agent workflows, step specifications and playbooks on the command line, and the texts that their agents get."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

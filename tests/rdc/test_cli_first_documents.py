@@ -1,8 +1,6 @@
 """Messages for errors in first documents, and for blocks in which a failure goes unnoticed (E13)."""
 # ruff: noqa: E501 (several cases are on one line)
 
-from __future__ import annotations
-
 import subprocess
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rdc fmt`: files, folders and standard input; what is written, and what is not."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

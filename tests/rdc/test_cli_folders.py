@@ -1,7 +1,5 @@
 """Folders, and the project around the current folder, as what a command works on."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Diagnostics for machines and for people."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from typing import Any

@@ -1,7 +1,5 @@
 """`rdc graph`: formats, places, themes, and what happens without Graphviz."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import struct

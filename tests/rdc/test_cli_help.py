@@ -1,7 +1,5 @@
 """`rdc explain`, `rdc targets`, `rdc completion`, `rdc runtime`."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """`rdc import`: where drafts go, what is refused, and the report."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rdc init`: a project that passes `rdc build --check` at once, and never an overwritten file."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

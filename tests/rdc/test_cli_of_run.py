@@ -1,7 +1,5 @@
 """`rdc answer`, `resume`, `goto` and others: the run that they take, answers to a terminal, and the Tab key."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

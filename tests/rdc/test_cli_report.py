@@ -1,7 +1,5 @@
 """`rdc report`: the same report as the run's program gives, for runs of all editions and without their documents."""
 
-from __future__ import annotations
-
 import getpass
 import json
 import shutil

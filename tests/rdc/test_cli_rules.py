@@ -1,7 +1,5 @@
 """What people see of rules: lists, pictures, traces, the lock, and rules of the whole project."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

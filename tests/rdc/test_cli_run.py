@@ -1,7 +1,5 @@
 """`rdc run`: arguments and exit codes belong to the program; `--mock` calls `rdc mock`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Keys that look like a safeguard are errors where rdc would ignore them, and metadata elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`rdc status`: where the runs in a folder stand, what they ask, and how they go on."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`rdc test`: scenarios by the semantics and on targets that really run."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`rdc mock` and `rdc tool-call`: commands for agents and tools."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """`rdc trace`: the path for given outcomes, all paths, and which transitions none of them takes."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import time

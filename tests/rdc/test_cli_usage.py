@@ -1,7 +1,5 @@
 """Wrong use is one line and exit code 2; a defect is one line and 70; nothing is ever a traceback."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

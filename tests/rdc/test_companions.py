@@ -1,7 +1,5 @@
 """An output of several files: the main one and its companions are written, checked and refused together."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import json

@@ -1,7 +1,5 @@
 """`rdc check --fix`: what each fix writes, whether it is safe, and what happens around it."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

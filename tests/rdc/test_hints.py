@@ -1,7 +1,5 @@
 """Hints at positions: keys and values from the JSON Schemas, in documents that are half written."""
 
-from __future__ import annotations
-
 import random
 from importlib import import_module
 

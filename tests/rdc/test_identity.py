@@ -1,7 +1,5 @@
 """A document has one identity (R4), and its output depends on the input only."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

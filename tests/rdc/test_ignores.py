@@ -1,7 +1,5 @@
 """`rdc: ignore` in documents, and `[check] ignore` in the configuration: what is silenced, and what is useless."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

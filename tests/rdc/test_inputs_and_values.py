@@ -1,7 +1,5 @@
 """Inputs, values and settings of runbooks and programs in the commands of rdc (E1 to E3)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

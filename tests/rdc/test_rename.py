@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 (a case is one line)
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The rules in `rdc.lock`: their lines, and which changes need an approval."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

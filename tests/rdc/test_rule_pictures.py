@@ -1,7 +1,5 @@
 """A rule on the picture of its document: marks, numbers and the note."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

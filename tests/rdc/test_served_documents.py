@@ -1,7 +1,5 @@
 """`[mcp]` in rdc.toml: which documents agents get, and the approval of each of their versions."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The program of a run in its state directory: `rdc status` shows the run by it, and trusts it with nothing else."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The options of a target: on the command line, in the frontmatter, in the project's configuration."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

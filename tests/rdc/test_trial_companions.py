@@ -1,7 +1,5 @@
 """Trials of targets that make several files: companions lie beside the main file, in folders that are thrown away."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

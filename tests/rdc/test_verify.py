@@ -1,7 +1,5 @@
 """`rdc verify`: what a generated file is, told by its source or without it; nothing in it is executed."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import time

@@ -1,7 +1,5 @@
 """`rdc verify` of workflows and Makefiles that call the program, of Makefiles that walk a runbook, and of pictures."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from functools import cache

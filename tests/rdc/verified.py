@@ -1,7 +1,5 @@
 """Generated files for the tests of `rdc verify`: each is compiled once, and then written wherever a test needs it."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """The modules of the product as syntax trees, for tests of what they import, define and contain."""
 
-from __future__ import annotations
-
 import ast
 import gc
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The folders of the product: doors and rooms, the direction of imports, sizes, and paths that exist."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

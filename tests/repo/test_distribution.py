@@ -1,7 +1,5 @@
 """What is given to others: the wheel, the release and the demo."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

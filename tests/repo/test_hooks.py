@@ -1,7 +1,5 @@
 """The hooks of the project and of `rdc init`, run by the real pre-commit, and subjects of commits."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

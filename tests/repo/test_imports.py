@@ -4,8 +4,6 @@
 for those that take long.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

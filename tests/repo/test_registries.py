@@ -1,7 +1,5 @@
 """Registries agree with the tree, and each thing has one place: readers, issues, diagnostics and mocks."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

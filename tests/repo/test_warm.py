@@ -1,7 +1,5 @@
 """A process that was forked is like one that began by itself."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -5,8 +5,6 @@
 Each line of the record is a JSON list: the event, and for a file its path and whether it is opened for writing.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """A project that wants to be run: commands wherever text can stand, and a repository whose settings name programs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

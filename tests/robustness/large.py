@@ -1,7 +1,5 @@
 """Documents that are deep, wide or long, and the time and memory that rdc needs for them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

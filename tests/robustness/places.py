@@ -1,7 +1,5 @@
 """Folders with a generated program of any format in them, for the Python target and for the Make target."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

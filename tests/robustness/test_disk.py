@@ -3,8 +3,6 @@
 A limit on the size of files stands for a full disk; where a small file system can be mounted, that one is filled too.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import resource

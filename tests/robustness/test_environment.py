@@ -1,7 +1,5 @@
 """Programs that are called where something is missing: shells, variables, streams, descriptors, the folder itself."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -4,8 +4,6 @@
 hooks, and where strace is installed by the system calls of rdc and of all that it starts.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

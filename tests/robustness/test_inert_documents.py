@@ -1,7 +1,5 @@
 """What a runbook declares and hands on stays text, and a word in a quotation or in prose never decides."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence

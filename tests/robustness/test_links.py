@@ -1,7 +1,5 @@
 """No link leads rdc to a file elsewhere: not in the place of state, and not where a command reads or writes."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No secret is stored or sent on, however a command, an agent or a person writes it (I26)."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

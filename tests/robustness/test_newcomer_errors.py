@@ -1,7 +1,5 @@
 """Errors of newcomers: the message is at the right line, and its help names what to write."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Documents and patterns that took long: each ends soon, with a result or a diagnostic that says what to change."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -4,8 +4,6 @@ rdc repairs what a cut-off write leaves, and runs no recorded step again. It ref
 the line. Other versions of a program are in `tests/runtime_shim/test_versions.py`.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The modules of the runtime that programs have, and their syntax."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from itertools import chain

@@ -1,7 +1,5 @@
 """What the tests of an operator's commands share."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import signal

@@ -1,7 +1,5 @@
 """Agents: what they get, how their answers are read and kept, what happens without one (I11, I12, I16, I21)."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

@@ -1,7 +1,5 @@
 """Questions whose reply is a value (E14): at the terminal, by `answer`, and from files of answers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What people need of calls of agents and tools: recipes, limits, further attempts, mock runs, and what is left."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Checklists: items are confirmed in order, who and when is kept, and PASS needs all of them."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

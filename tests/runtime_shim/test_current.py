@@ -1,7 +1,5 @@
 """The current step in `status --json`, calls that are only for it (`--at`), and calls that are only for people."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

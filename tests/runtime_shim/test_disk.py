@@ -1,7 +1,5 @@
 """State that can't be written, or that a command removes, moves or replaces: no outcome is lost (R1)."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The methods of extensions: `Extension` lists all that the engine calls, with the values that they take."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

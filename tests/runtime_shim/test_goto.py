@@ -1,7 +1,5 @@
 """The operator's jump: what it records, what it refuses, and kills and damage around it."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Inputs that a terminal asks for, and files of inputs and answers (E1, I8)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The journal: what a cut-off write leaves is repaired, all other damage is refused (R1)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a person who is asked sees of the step before: the end of its output, on a terminal and elsewhere."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Logs of what commands print, and notices of where a run stands."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

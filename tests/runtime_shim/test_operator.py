@@ -1,7 +1,5 @@
 """Who and why, several runs and their archives, secrets, and what generated files can do of all that."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Runs whose commands are done by hand, and agents that answer prompts."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """How an answer becomes a text, a word and a value (I11 to I14, I19)."""
 
-from __future__ import annotations
-
 import json
 import time
 

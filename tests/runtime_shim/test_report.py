@@ -1,7 +1,5 @@
 """Reports and times of runs: what they show, hostile text, long runs, and journals of older versions."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """After STOP: what `retry` runs again, what it keeps and records, what it refuses, and kills around it."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Rules in a run: what is held and why, what an operator can do then, and what the journal has of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules in runs with random jumps, assumptions, repetitions and kills: each hold is as a model of the trace says."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

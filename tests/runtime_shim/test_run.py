@@ -1,7 +1,5 @@
 """Runs as an operator sees them: commands, prompts, state, exit codes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

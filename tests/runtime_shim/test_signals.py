@@ -1,7 +1,5 @@
 """Runners that are killed, told to stop, and resumed (R1, R2, R5)."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The spans of a run's records: results, reasons, times, and what a damaged or old journal gives."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

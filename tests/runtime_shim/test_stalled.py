@@ -1,7 +1,5 @@
 """Stop signals end a run that waits for the other end of a pipe, at once and with nothing left behind (R3, R5)."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

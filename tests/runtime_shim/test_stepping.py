@@ -1,7 +1,5 @@
 """Programs that make or another program calls step by step: their environment, exit codes and messages."""
 
-from __future__ import annotations
-
 import sys
 from itertools import product
 from pathlib import Path

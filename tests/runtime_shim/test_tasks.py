@@ -1,7 +1,5 @@
 """Tools, parallel steps, gates, all questions of the IR, and questions that expire (I10, I13, I14, I15, O-9)."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

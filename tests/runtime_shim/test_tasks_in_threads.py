@@ -1,7 +1,5 @@
 """Tasks know no session: commands and exchanges run in threads, and are cancelled from outside."""
 
-from __future__ import annotations
-
 import ast
 import os
 import signal

@@ -1,7 +1,5 @@
 """The runner on a terminal: questions, keys, colors, and texts that could upset it."""
 
-from __future__ import annotations
-
 import re
 import sys
 import time

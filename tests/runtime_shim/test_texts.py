@@ -1,7 +1,5 @@
 """Inputs, answers, values and results are texts: how programs store them, and that nothing in them runs (I5 to I9)."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Traces: what a run sends to a collector of OpenTelemetry, when, and what it never sends."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

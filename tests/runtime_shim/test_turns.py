@@ -1,7 +1,5 @@
 """Answers from elsewhere to a run that asks at a terminal: they get there, once, whatever is killed."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """State belongs to one program: other versions and other documents, and how to go on with them (R4)."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Limits of visits: where a run stops, and how an operator lets it go on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The pure walk: guards, effects, branches, ends, placeholders; random programs take the paths of the semantics."""
 
-from __future__ import annotations
-
 from collections.abc import MutableMapping
 from random import Random
 

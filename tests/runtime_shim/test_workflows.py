@@ -1,7 +1,5 @@
 """What users of workflows need: reports, their folder, gates by a flag, the task, the limit, entries that had ended."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """A host: the SDK's client of `rdc mcp` over stdio, in both versions of the protocol."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """What must hold of any text as a document: rdc gives diagnostics or a program, and never fails."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence

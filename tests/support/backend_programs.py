@@ -1,7 +1,5 @@
 """Programs with texts, replies, calls, gates and inputs, and Makefiles of them in folders of their own."""
 
-from __future__ import annotations
-
 import stat
 import subprocess
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The page of `rdc view` in a real browser: documents with runs, the server as a process, and Chromium."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess

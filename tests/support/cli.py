@@ -1,7 +1,5 @@
 """Running the command line in tests: inside this process where that does, else as a process."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A stand-in for a collector of OpenTelemetry: it reads each request strictly, and answers as a test wants."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Short-hands for tests over whole documents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent
 

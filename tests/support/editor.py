@@ -1,7 +1,5 @@
 """An editor that starts `rdc lsp`, by pytest-lsp: it opens documents, types, and waits for the server's messages."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -1,7 +1,5 @@
 """The examples of rdc and the files that targets make of them: compiled once in a run of the tests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path

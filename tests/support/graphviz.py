@@ -1,7 +1,5 @@
 """The real Graphviz, in this process, and what can be seen in an SVG that it drew."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree import ElementTree as ET

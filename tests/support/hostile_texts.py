@@ -1,7 +1,5 @@
 """Texts that a careless program takes for something else; the first of each is the simplest."""
 
-from __future__ import annotations
-
 import unicodedata
 
 NASTY = (

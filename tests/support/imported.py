@@ -1,7 +1,5 @@
 """The drafts that the importer makes of pages, read back."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from compiler.frontends.rundown.parse.document import parse

@@ -1,7 +1,5 @@
 """The Python interpreters of this machine."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The operator's jumps by the table and the runtime of a program, held against the semantics (I27)."""
 
-from __future__ import annotations
-
 import random
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Generated Makefiles in folders of their own, and make run in them."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Marks of documents in memory, small documents of each format, and what must hold of all marks."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from textwrap import dedent
 

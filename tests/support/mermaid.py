@@ -1,7 +1,5 @@
 """The real parser of Mermaid, in one process for all tests and workers: it starts in 2 s by its lock file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape

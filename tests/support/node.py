@@ -4,8 +4,6 @@ A folder of such a program has a `package.json`, whose `main` is what node runs 
 one, makes it first; a `package-lock.json`; and modules. What is installed is kept in `.venv` until that file changes.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

@@ -3,8 +3,6 @@
 All workers of a run of the tests share one folder; it goes with the run.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

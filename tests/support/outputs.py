@@ -1,7 +1,5 @@
 """What must hold of the file that a backend writes, as far as that can be told quickly and without a process."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

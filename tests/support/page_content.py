@@ -1,7 +1,5 @@
 """The words, links and code lines of a page or a draft, read with another Markdown parser than the product's."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

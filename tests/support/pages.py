@@ -1,7 +1,5 @@
 """Pages as tests read them: the files, commands and outputs of a page, its prose and its links."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The product prints calls, and the runtime's builder executes them. Both together have to come to this.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Container
 from typing import Any, assert_never

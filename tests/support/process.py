@@ -1,7 +1,5 @@
 """Programs for the tests, and a place where they run as real processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """Programs from their JSON form, and what that is made of."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

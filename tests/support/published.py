@@ -1,7 +1,5 @@
 """The tree as others get it: a git repository with all of its files, and the wheel."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Random playbooks in which the specification and its reference parser agree on everything."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 

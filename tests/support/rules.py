@@ -1,7 +1,5 @@
 """Programs with rules, and a model of them that reads each rule from the trace of a run, without a machine."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Steps of runbooks, as text: `command("1. Build", "make", "FAIL: STOP") + question("2. Ship?", "Is it good?")`."""
 
-from __future__ import annotations
-
 
 def command(heading: str, script: str, *transitions: str, text: str = "", shell: str = "bash") -> str:
     """A step that runs a script. A heading without `#` is that of a step; `### 1.1 Look` is one below it."""

@@ -1,7 +1,5 @@
 """Programs of the IR for the tests, compiled to one Python file each and run there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from backends.python import PythonBackend

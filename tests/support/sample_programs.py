@@ -1,7 +1,5 @@
 """Programs made by hand for pictures, with texts that a careless writer would let loose on Mermaid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Specifications for tests, compiled as a user's are, and called as processes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

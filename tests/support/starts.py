@@ -5,8 +5,6 @@ processes has a line `pytestmark = pytest.mark.process`, or `pytest.mark.tool` w
 PostgreSQL or a browser.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Short-hands for tests over step specifications."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent

@@ -1,7 +1,5 @@
 """Random specifications that tests drive to their end, with an executor that fails now and then."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The stable text form of a program, for people and tests: one line per item, in document order."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import assert_never

@@ -1,7 +1,5 @@
 """Which strings stand for all that a program's tests distinguish, at its start and in answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from compiler.analyses.domains import has_few_beginnings, outcomes_by_node, valid_beginnings

@@ -1,7 +1,5 @@
 """A format for tests: YAML without a grammar, with options of its own. What it reads it tells in a finding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources

@@ -1,7 +1,5 @@
 """A format is one entry in the registry: with it come its options and flags, and no grammar is needed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

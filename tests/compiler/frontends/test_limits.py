@@ -1,7 +1,5 @@
 """Limits of visits and of the wait for a person, in all formats."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

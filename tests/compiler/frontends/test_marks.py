@@ -1,7 +1,5 @@
 """Marks: which names a document has and where, also while a person writes it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import chain

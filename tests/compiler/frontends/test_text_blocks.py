@@ -1,7 +1,5 @@
 """Shell blocks inside a text, which nothing runs (RD051, RD052)."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from textwrap import indent

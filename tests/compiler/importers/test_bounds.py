@@ -1,7 +1,5 @@
 """The importer reads long pages and long lines in a time that grows with their length."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Which sections, texts and items of a page are cases, tasks side by side, steps or text."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.imported import RUN, block, draft, refusal

@@ -1,7 +1,5 @@
 """Commands that must not run without a question, blocks that are only shown, and the words of titles and questions."""
 
-from __future__ import annotations
-
 import re
 from textwrap import indent
 

@@ -1,7 +1,5 @@
 """Drafts as text: numbers, transitions, marks, and text that tries to leave its place."""
 
-from __future__ import annotations
-
 import pytest
 
 from compiler.diagnostics.model import Severity

@@ -3,8 +3,6 @@
 To write one again after a change: remove it, and run `rdc import NAME.md -o NAME.draft` in the folder `pages`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

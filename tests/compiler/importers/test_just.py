@@ -1,7 +1,5 @@
 """Recipes of justfiles: a draft runs the commands that `just` runs, or the import is refused by name."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Which sections, lists and texts of a page are steps, which are text, and which pages are refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.imported import RUN, block, draft, refusal

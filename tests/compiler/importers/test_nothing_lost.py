@@ -1,7 +1,5 @@
 """Nothing of a page is lost: an independent reader finds each code line, word and link in the draft or the report."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

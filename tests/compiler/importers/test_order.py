@@ -1,7 +1,5 @@
 """Parts of a page side by side ask first, unless the page shows their order."""
 
-from __future__ import annotations
-
 import pytest
 
 from compiler.importers import words

@@ -1,7 +1,5 @@
 """What of a page runs, what is only shown, and what asks first."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.imported import RUN, block, draft, refusal

@@ -1,7 +1,5 @@
 """The report of an import: losses with their lines, and a draft that lacks a code line."""
 
-from __future__ import annotations
-
 import pytest
 
 from compiler.importers.markdown import read_page

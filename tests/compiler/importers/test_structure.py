@@ -1,7 +1,5 @@
 """The structure of a page in its draft: cases that ask, gates that stop, and rollbacks in their places."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.imported import RUN, block, draft

@@ -1,7 +1,5 @@
 """Programs with every class of the model in them, for what reads and writes programs; few of them mean anything."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints

@@ -1,7 +1,5 @@
 """The IR: its forms, its verifier, what can be read off its graph, and the passes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reports, the folder they lie in, and what a document is: what the verifier refuses, how it is written (I29, I30)."""
 
-from __future__ import annotations
-
 import ast
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Slots, words, inputs and limits in the semantics, the verifier and the analyses (docs/reference/program-rules.md)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

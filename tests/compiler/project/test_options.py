@@ -1,7 +1,5 @@
 """The options of targets in documents and configuration: what they are, where they stand, which of them override."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The keys and values of YAML and JSON with their places: the same for valid text however it is read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Lark reads the grammars: what they decide, how a parser goes on after an error, and what no parser repeats."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

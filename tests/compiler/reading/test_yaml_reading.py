@@ -1,7 +1,5 @@
 """libyaml reads YAML, and the parser in Python explains what it refuses."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

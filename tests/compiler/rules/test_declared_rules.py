@@ -1,7 +1,5 @@
 """Rules and labels in documents of all formats, and `[[rule]]` of projects."""
 
-from __future__ import annotations
-
 import sys
 from itertools import filterfalse
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Proofs of rules in real documents: which value the rule has where, and how much is explored (P-5 to P-12)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

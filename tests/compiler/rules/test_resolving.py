@@ -1,7 +1,5 @@
 """The steps and outcomes that rules select, in programs of all formats."""
 
-from __future__ import annotations
-
 from operator import attrgetter
 from pathlib import Path
 

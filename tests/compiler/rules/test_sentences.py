@@ -1,7 +1,5 @@
 """Sentences of rules: the forms, and errors whose remedies work."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Findings point at the right characters, also in lines that Markdown reads in ways of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ A case needs hundreds of draws, and making a strategy costs more than drawing fr
 those that are like others; a seed draws evenly.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from functools import cache

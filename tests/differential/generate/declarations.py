@@ -1,7 +1,5 @@
 """Random declarations for runbooks: inputs, values, secrets, settings of steps, and what a run is given."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

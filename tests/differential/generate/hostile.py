@@ -1,7 +1,5 @@
 """Texts and commands that a careless program takes for something else, for every place of a runbook that has one."""
 
-from __future__ import annotations
-
 from tests.differential.generate.rundown_model import Leaf
 from tests.support.hostile_texts import LINES, NASTY
 

@@ -4,8 +4,6 @@ Nested runbooks are a mapping from the path that a list names to the runbook it 
 a runbook has, and which jumps rule V10 allows from each of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

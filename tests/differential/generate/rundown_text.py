@@ -1,7 +1,5 @@
 """From the model of a runbook to Markdown, and the commands in it. A `Style` chooses spellings that mean the same."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Steps outlive the server: it may be killed, its client may leave, and only a canceled call ends its step."""
 
-from __future__ import annotations
-
 import os
 import signal
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Forms: only a person's reply answers, in both versions of the protocol."""
 
-from __future__ import annotations
-
 import getpass
 import re
 from pathlib import Path

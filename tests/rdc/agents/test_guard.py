@@ -1,7 +1,5 @@
 """`rdc guard`: the events of hosts that it refuses or lets pass, and events that nothing can read."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

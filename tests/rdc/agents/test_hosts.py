@@ -1,7 +1,5 @@
 """`rdc mcp --print`: the settings of hosts, which people paste."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The order holds against any client: many at once, late ones, and one that calls at random."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

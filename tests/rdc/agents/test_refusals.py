@@ -1,7 +1,5 @@
 """Calls that are refused: results with an error that change no byte of a journal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a host sees: the tools, the output of steps, and nothing that is secret."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs through the server, from the start to the end, in both versions of the protocol."""
 
-from __future__ import annotations
-
 import getpass
 import json
 import shutil

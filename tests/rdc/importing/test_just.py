@@ -1,7 +1,5 @@
 """`rdc import` of a justfile: the program just reads it, and a recipe becomes a draft beside it."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

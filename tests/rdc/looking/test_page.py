@@ -1,7 +1,5 @@
 """The page of `rdc view` in Chromium: what it shows of a run, how it answers, and that content stays content."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The visits of a run: the path that a picture shows, the values that changed, and records without times."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from itertools import pairwise

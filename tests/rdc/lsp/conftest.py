@@ -1,7 +1,5 @@
 """One editor with one server for each module: to start them takes longer than most tests."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest_asyncio

@@ -1,7 +1,5 @@
 """Documents without errors of four formats, and places in them."""
 
-from __future__ import annotations
-
 from tests.support.editor import CURSOR
 
 RUNBOOK = """\

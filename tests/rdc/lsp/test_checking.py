@@ -1,7 +1,5 @@
 """What an editor shows while a person types, and what it reads from other files."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

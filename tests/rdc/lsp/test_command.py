@@ -1,7 +1,5 @@
 """The command `rdc lsp`: how it starts, and what is missing without its extra."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What fits at the cursor, after each key of a document."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

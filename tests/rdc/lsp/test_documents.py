@@ -1,7 +1,5 @@
 """Versions of documents, their results, and the thread that checks them."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

@@ -1,7 +1,5 @@
 """Each feature of the language server for each format."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

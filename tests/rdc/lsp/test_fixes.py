@@ -1,7 +1,5 @@
 """Fixes, which are proved before the editor offers them, and formatting."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Jumps, links and renames."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

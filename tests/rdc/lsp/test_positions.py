@@ -1,7 +1,5 @@
 """Places of the compiler and positions of the protocol: the same characters, whatever the lines contain."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

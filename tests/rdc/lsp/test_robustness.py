@@ -1,7 +1,5 @@
 """The server survives anything that an editor sends, and answers afterwards."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Programs with a contract for the tests: one step, with the stages that a test asks for (I32)."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Inputs, guardrails, validation and evidence (B2, B10, B11, B13)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The commands of a compiled specification: steps one by one, records elsewhere, outputs, a run that has failed."""
 
-from __future__ import annotations
-
 import json
 import resource
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The executor of a step: what it gets, what it hands over, and what happens without one (B7, B13)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

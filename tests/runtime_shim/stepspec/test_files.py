@@ -1,7 +1,5 @@
 """Files that a specification names: none outside the project is read or written, whatever lies in the way (B3)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs of specifications that are interrupted: what the records say of it (B15), and which attempts are left (B12)."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Tools: their schemas, those that every run has, and what is recorded of calls (B9)."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What the checks of comments have in common: the header of a file, what is proved, and facts of specifications."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The sentences above the author's part of programs and workers, each with a check of its facts."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@ Act knows no environments, so no one is asked: the job that waits takes the deci
 puts before its script. It reports the decision to the stub, as people report it to GitHub.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Documents compiled to workflows, for tests."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

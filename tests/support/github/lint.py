@@ -4,8 +4,6 @@ No tool reads anything but the files that it is given: no configuration (a proje
 environment), no repository around them, nothing from a network. A missing tool is an error, never a skip.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

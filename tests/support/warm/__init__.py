@@ -6,8 +6,6 @@ calls. What is about the start of a process, about signals to a group, or about 
 its environment in `/proc`) begins as a real one.
 """
 
-from __future__ import annotations
-
 import atexit
 import fcntl
 import json

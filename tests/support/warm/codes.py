@@ -6,8 +6,6 @@ keeps the code of modules. It runs in the same place, with the same lines. The s
 the `python3` that comes first on PATH, so this module imports little and nothing of the tests.
 """
 
-from __future__ import annotations
-
 import _imp
 import atexit
 import marshal

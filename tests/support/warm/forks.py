@@ -5,8 +5,6 @@ runs in the background, while `run` of the package is for a call. What depends o
 a real process: other options, a limit, or a variable that an interpreter looks at.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import contextvars

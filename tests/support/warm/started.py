@@ -1,7 +1,5 @@
 """A process that was forked and goes on beside its caller."""
 
-from __future__ import annotations
-
 import os
 import selectors
 import signal

@@ -1,7 +1,5 @@
 """The form of agent workflows: what is read, and every finding at its place (W1 to W5)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from unittest.mock import Mock
 

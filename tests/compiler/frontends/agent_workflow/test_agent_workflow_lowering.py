@@ -1,7 +1,5 @@
 """What a workflow means: prompts, feedback, gates, limits, ends and reports (W6, W7, W10 to W15)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Verdicts of agent workflows: a table of answers, and where they lead (W8 to W10, W12)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path

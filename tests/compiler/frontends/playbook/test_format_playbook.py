@@ -1,7 +1,5 @@
 """Formatting playbooks: the normal form, new numbers, and what is left as it is."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

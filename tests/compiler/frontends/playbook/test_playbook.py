@@ -1,7 +1,5 @@
 """Playbooks: what is read of each line and where it stands, what is told of it, how the format is recognized."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

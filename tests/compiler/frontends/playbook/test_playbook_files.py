@@ -1,7 +1,5 @@
 """`@prompt(file:…)`: what is read, and all that is refused (P12)."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a playbook means: its nodes, transitions, texts and slots (P9 to P17)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The scenarios of playbooks: how they are read, what is told of them, and what they come to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from textwrap import dedent, indent
 

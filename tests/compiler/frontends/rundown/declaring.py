@@ -1,7 +1,5 @@
 """Runbooks with declarations, and what is found in them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from compiler.ir.edges import Keep

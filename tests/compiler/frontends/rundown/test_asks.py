@@ -1,7 +1,5 @@
 """Questions for a value: `asks` in the settings of a step (E14)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Code blocks without a closing fence (RD049), and state of a block that doesn't reach the next one (RD122)."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is longer, deeper or more than rdc can take is refused with a diagnostic, before it takes time or memory."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

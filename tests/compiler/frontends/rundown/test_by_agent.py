@@ -1,7 +1,5 @@
 """Steps that agents do, and whose commands check the work: `by: agent` in the settings of a step (E15)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

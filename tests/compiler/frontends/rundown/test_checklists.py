@@ -1,7 +1,5 @@
 """Task lists in questions: what their items are, and what the targets make of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

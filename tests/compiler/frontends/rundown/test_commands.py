@@ -1,7 +1,5 @@
 """The limit of a command: the same for every target, and what is within it really runs (M2)."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

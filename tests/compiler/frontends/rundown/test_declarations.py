@@ -1,7 +1,5 @@
 """What runbooks declare under `rdc`: inputs, values, secrets and settings of steps (E1 to E3, E9, E10)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Nested runbooks: where they are looked for, what is refused, and what becomes of them (V11, M8)."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The option `prose`: sections that are text, what becomes of them, and where rdc advises to use it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

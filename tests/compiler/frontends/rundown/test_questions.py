@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 (a case of a document is one line)
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The rules D, G and V of docs/formats/rundown.md: the diagnostics of each document and their places."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Scenarios whatever their format: what is common, and how a front end brings keys of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

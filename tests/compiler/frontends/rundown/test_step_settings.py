@@ -1,7 +1,5 @@
 """Settings of steps, what nested runbooks declare and share, and names that no document declares."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Blocks without a command, and commands written for a reader or another program (RD053 to RD056, RD137, RD541)."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The configuration of a specification: its file, and who approves a step or a tool before it starts (B8, B9)."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The records of a run: states of steps, order of events, fields of each record, the timeline (B5, B6, B14, B15)."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """The form of step specifications: what is read, and every finding at its place (B1 to B3)."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a step specification becomes: stages, retries, gates and contract (I32), and the ends of runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
