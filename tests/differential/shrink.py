@@ -4,8 +4,6 @@ Not all that is proposed is valid; who asks for it finds out by compiling it. Wh
 repaired where a format needs that: numbers and jumps of runbooks, edges of programs, and conditions of workflows.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace

@@ -1,7 +1,5 @@
 """The soak: random documents and programs on all drivers, from fresh seeds, until the time is over or one differs."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

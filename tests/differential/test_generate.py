@@ -1,7 +1,5 @@
 """What is drawn at random: valid, of great variety, and runnable as real commands; and how it is spelled."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass

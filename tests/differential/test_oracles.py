@@ -3,8 +3,6 @@
 All else of them `test_targets` compares with the semantics, which have such examples of their own.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

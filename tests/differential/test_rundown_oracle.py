@@ -1,7 +1,5 @@
 """The oracle of runbooks against paths derived by hand, rule by rule: they document how the rules are read."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.differential.generate.rundown import Drawn, Outcomes

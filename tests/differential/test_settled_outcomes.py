@@ -3,8 +3,6 @@
 `test_targets` compares those of random runbooks, playbooks and workflows on the way.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The soak finds a difference, prints it, makes it small and saves it, and it ends when it was asked to."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A bounded share of the soak, always the same cases; what was found once; and each driver notices what is wrong."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

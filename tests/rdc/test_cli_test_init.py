@@ -1,7 +1,5 @@
 """`rdc test --init`: a scenario for each path of a document, written for its author to correct."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`rdc view`: its address, its private file, its end, and what it refuses."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import stat

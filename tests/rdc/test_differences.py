@@ -1,7 +1,5 @@
 """What changed between two versions of a runbook, as flows, and both versions in one picture."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

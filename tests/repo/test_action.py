@@ -1,7 +1,5 @@
 """The action, the workflow of `rdc init`, and what this project builds for itself: act and an engine run them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What inputs, agents, tools, commands and people say stays text: on every target, in its logs and in its pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

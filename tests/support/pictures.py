@@ -1,7 +1,5 @@
 """Pictures of runbooks and of programs made by hand, for tests that compare two of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hypothesis import strategies as st

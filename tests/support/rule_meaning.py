@@ -1,7 +1,5 @@
 """What rules mean: their sentences, read from the events of a run without a machine, and random rules and programs."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator, Sequence

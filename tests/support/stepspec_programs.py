@@ -1,7 +1,5 @@
 """Small specifications with all that a step may have, and their programs, for tests of the targets."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

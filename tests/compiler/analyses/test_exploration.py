@@ -1,7 +1,5 @@
 """Which edges a run can take, how often it visits a node, and all paths: against the exact search, and by hand."""
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections import Counter as Tally

@@ -1,7 +1,5 @@
 """Whatever a document of any format contains, rdc gives diagnostics or a program, and formats it."""
 
-from __future__ import annotations
-
 import json
 import random
 import tempfile

@@ -1,7 +1,5 @@
 """The verifier: each rule has a number, a test that breaks it, and a line on the page; each takes linear time."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Broken rules in the document's words, and the command that shows the run (P-14, P-19)."""
 
-from __future__ import annotations
-
 import random
 import shlex
 from pathlib import Path

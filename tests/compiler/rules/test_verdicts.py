@@ -1,7 +1,5 @@
 """Verdicts, against a reference that reads each sentence from the events of all runs; and faults that it must find."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator

@@ -1,7 +1,5 @@
 """What runs a case, one driver for each target and way to run it: each is compared with the path by the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

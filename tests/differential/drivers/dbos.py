@@ -3,8 +3,6 @@
 Only the worker knows the secrets; who starts a run and answers does not, and needs no agents and tools.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -4,8 +4,6 @@ Answers are given each in a continuation, or by an agent. How agents, tools and 
 of runs documents; gates outside of loops are environments, which the engine knows and act does not.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tempfile

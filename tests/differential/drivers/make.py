@@ -4,8 +4,6 @@ A Makefile walks programs of commands and plain questions by itself, and asks on
 and wherever an operator does something, it calls the program.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Generated programs as processes, and how an operator runs one: answer by answer, by hand, and through kills."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """A retry after STOP: the run continues at the step that failed last, with its first attempt."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The meaning of the program, before and after all passes, with the compiler's own reading of answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import assert_never
 

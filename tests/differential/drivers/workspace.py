@@ -1,7 +1,5 @@
 """A case in a folder, ready to run: what its commands, agents and tools go by, and what they have logged."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

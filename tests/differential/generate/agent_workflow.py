@@ -1,7 +1,5 @@
 """Random agent workflows as plain data and as documents, with the task of a run and what comes of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

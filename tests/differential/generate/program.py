@@ -4,8 +4,6 @@ A node leads forward, or, if it has a task that counts, anywhere; then the progr
 a task never lead back to each other (I2), and no gate goes on forever.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Random replies for the steps of a program, and its reports: what its commands, agents, tools and people do."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

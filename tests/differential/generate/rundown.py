@@ -1,7 +1,5 @@
 """Random valid runbooks over the whole language, small ones first, and outcomes for their steps."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field, fields, replace
 from typing import cast

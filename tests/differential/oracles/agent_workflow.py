@@ -1,7 +1,5 @@
 """The path of an agent workflow by its rules, W6 to W15; nothing of the compiler stands behind it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ Written with no regular expression but the author's own: each place of a line is
 parser finds quotations.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

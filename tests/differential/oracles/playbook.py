@@ -3,8 +3,6 @@
 Written from the rules, with no look at the front end: names are looked up when a step runs, outputs are a list.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """An interpreter of programs in JSON, made from docs/reference/program-rules.md without the compiler's code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple

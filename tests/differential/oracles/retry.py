@@ -1,7 +1,5 @@
 """Where a run that ended with STOP continues, from the machine of programs and the outcomes of a path."""
 
-from __future__ import annotations
-
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Agent, Ask, End, Gate, Parallel
 from compiler.passes import optimize

@@ -3,8 +3,6 @@
 It reads only the document. The outcomes of gates and stages come from a seed.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

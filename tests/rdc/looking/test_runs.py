@@ -1,7 +1,5 @@
 """The runs of a document on a page: what a stream sends while a run works, waits, is answered and ends."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

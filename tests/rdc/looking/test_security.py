@@ -1,7 +1,5 @@
 """Who gets what from the server of `rdc view`: requests that another site, another user or a broken client sends."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

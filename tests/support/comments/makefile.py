@@ -1,7 +1,5 @@
 """The comments of Makefiles, compared with what runs. A comment of an unknown kind is an error."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """The comments above a workflow, compared with what runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

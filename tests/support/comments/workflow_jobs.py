@@ -1,7 +1,5 @@
 """The comments of a workflow, compared with what runs. A comment of an unknown kind is an error."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

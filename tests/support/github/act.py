@@ -18,8 +18,6 @@ What a workflow finds there (act 0.2.89, `-self-hosted`):
 - `github.run_id` is 1 unless `run_id` says otherwise; artifacts (`$ARTIFACTS`, see `actions/`) are told apart by it.
 - There is no network: an action that is neither checkout nor in `actions` is an error."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import re

@@ -1,7 +1,5 @@
 """Workflows whose questions are approvals, and their runs by the second engine: nothing calls a program."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs as JSON: what rdc reads, what it refuses and where, and the written forms of every class of the model."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """Formatting: pairs of documents, and that any runbook keeps its meaning and any normal form stays what it is."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from pathlib import Path

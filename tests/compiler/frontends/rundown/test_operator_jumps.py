@@ -1,7 +1,5 @@
 """Jumps of an operator (I27) in programs that passes have shortened: each run goes on as it would have without them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
