@@ -232,8 +232,6 @@ def compiled(documents: Mapping[str, str]) -> Program:
     return found.program
 
 
-# --- Differences ------------------------------------------------------------------------------------------------------
-
 LONGEST = 600
 
 

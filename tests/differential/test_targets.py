@@ -131,9 +131,6 @@ def test_what_was_found_once_stays_fixed_on_targets(folder: Path, driver: str) -
     try_driver(driver, Case.read(folder))
 
 
-# --- What is wrong is noticed -----------------------------------------------------------------------------------------
-
-
 def two_steps() -> Case:
     """A command and a question, which every target carries."""
     command: Json = {"kind": "shell", "interpreter": "sh", "prompt": ""}

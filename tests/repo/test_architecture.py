@@ -11,7 +11,7 @@ import networkx as nx
 import pytest
 
 from backends.registry import BACKENDS
-from benchmarks.sizes import MOST_OF_PRODUCT
+from benchmarks.sizes import MOST_OF_PRODUCT, MOST_OF_TESTS
 from compiler.frontends import FRONT_ENDS
 from compiler.passes import PASSES
 from rdc.commands import COMMANDS
@@ -244,6 +244,7 @@ def test_the_product_is_not_larger_than_planned() -> None:
     assert len(product) > 60
     assert len(product) <= MOST_MODULES
     assert sum(path.read_text(encoding="utf-8").count("\n") for path in product) <= MOST_OF_PRODUCT
+    assert sum(path.read_bytes().count(b"\n") for path in ROOT.glob("tests/**/*.py")) <= MOST_OF_TESTS
 
 
 def registered() -> set[str]:

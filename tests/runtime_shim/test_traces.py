@@ -111,9 +111,6 @@ def journal(place: Path) -> list[dict[str, Any]]:
     return [json.loads(line.split(" ", 1)[1]) for line in lines]
 
 
-# --- What is sent, and when -------------------------------------------------------------------------------------------
-
-
 def test_a_run_sends_its_steps_and_itself(place: Path, collector: Collector) -> None:
     assert traced(place, collector).code == 75
     assert collector.names == ["1 Count {{AMOUNT}}"], "a run that waits has not ended"
@@ -221,9 +218,6 @@ def test_a_run_that_could_not_send_does_so_later(place: Path, collector: Collect
     assert len({one.trace_id for one in collector.spans}) == 2, "a new run starts its own trace"
 
 
-# --- The same by the SDK ----------------------------------------------------------------------------------------------
-
-
 def by_sdk(one: Span, resource: Resource, scope: InstrumentationScope) -> ReadableSpan:
     """The span that the SDK would have made."""
 
@@ -296,9 +290,6 @@ def test_the_sdk_sends_a_trace_with_the_same_meaning(place: Path, collector: Col
     assert meaning(collector, sent) == meaning(collector, 0)[: len(meaning(collector, sent))]
 
 
-# --- The trace that a run is a part of --------------------------------------------------------------------------------
-
-
 def test_a_run_is_a_part_of_the_trace_of_its_caller(place: Path, collector: Collector) -> None:
     whole(place, collector, TRACEPARENT=PARENT, TRACESTATE="a=1,b=2")
     first, _, third, run = collector.spans
@@ -332,9 +323,6 @@ def test_a_parent_that_is_not_valid_is_ignored(place: Path, collector: Collector
     assert whole(place, collector, TRACEPARENT=f"{PARENT}-00", TRACESTATE="a=1").code == 0
     assert collector.spans[-1].parent_span_id == b""
     assert "traceparent" not in journal(place)[0]
-
-
-# --- Off, or wrong ----------------------------------------------------------------------------------------------------
 
 
 def test_traces_can_be_off(place: Path, collector: Collector) -> None:
@@ -394,9 +382,6 @@ def test_a_wrong_variable_is_one_notice_without_its_value(
     expected = f"OTEL_{variable} {notice}" if notice else f"127.0.0.1:{collector.port}: UnicodeEncodeError"
     assert [line for line in done.err.splitlines() if "traces" in line] == [f"rdc: traces were not sent: {expected}"]
     assert done.err.splitlines()[-2:] == ["rdc: COMPLETE", f"rdc: traces were not sent: {expected}"]
-
-
-# --- Collectors that are slow, busy or broken -------------------------------------------------------------------------
 
 
 def test_a_busy_collector_is_tried_three_times(place: Path, collector: Collector) -> None:
@@ -566,9 +551,6 @@ def test_no_value_output_note_or_name_is_sent(place: Path, collector: Collector)
     ]  # fmt: skip
 
 
-# --- Agents, tools and executors --------------------------------------------------------------------------------------
-
-
 def test_all_agents_of_a_parallel_step_and_tools_continue_the_trace(tmp_path: Path, collector: Collector) -> None:
     made = program(
         node("write", agent("Write it."), edge("review", "pass"), edge("STOP")),
@@ -600,9 +582,6 @@ def test_the_executor_of_a_specification_continues_the_trace(tmp_path: Path, col
     step = collector.spans[0]
     assert values(step)["rdc.step.kind"] == "stage"
     assert place.text("seen") == f"{PARENT[:36]}{step.span_id.hex()}-01\n"
-
-
-# --- Python programs --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("runtime", "which"), [("bundled", "oldest"), ("shared", "newest")])
@@ -660,8 +639,6 @@ def test_tests_of_a_document_send_nothing(place: Path, collector: Collector, mon
     done = call("test", "pay.runbook.md", "--on", "python", cwd=place)
     assert (done.code, collector.tried) == (0, 0), done.err
 
-
-# --- Examples ---------------------------------------------------------------------------------------------------------
 
 EXAMPLES = sorted(
     path

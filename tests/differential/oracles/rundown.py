@@ -451,9 +451,6 @@ def _steps(drawn: Drawn) -> frozenset[str]:
     return frozenset(visit.label for taken in found for visit, _ in taken.visits)
 
 
-# --- As a case --------------------------------------------------------------------------------------------------------
-
-
 def case_of(drawn: Drawn) -> Case:
     """The program that rdc makes of a runbook, what comes of its commands, and the path by the rules."""
     documents, taken = drawn.documents(command), walk(drawn)
