@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
@@ -209,7 +209,7 @@ class Operated(ABC):
         workspace.check_artifact(workspace.state, printed)
         events = (workspace.folder / "events").read_text(encoding="utf-8") if self.calls else ""
         if self.calls:
-            check_events(workspace, [json.loads(line) for line in events.splitlines()], printed, most_lost)
+            check_events(workspace, [*_events(events, most_lost)], printed, most_lost)
         check_end(workspace, self.last(done), printed)
         workspace.check_secrets(printed, events)
         return True
@@ -285,6 +285,16 @@ def answered_entries(records: list[str]) -> list[int]:
     for record in map(json.loads, records):
         found = [] if record["kind"] == "done" else [*found, record["entry"]] if record["kind"] == "entry" else found
     return found
+
+
+def _events(lines: str, most_cut: int) -> Iterator[Json]:
+    """The events of a file; a kill may have cut one, and the next one is on its line."""
+    for line in lines.splitlines():
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:
+            most_cut -= 1
+            assert most_cut >= 0, line
 
 
 def check_events(workspace: Workspace, events: list[Json], output: str, most_lost: int = 0) -> None:
