@@ -109,8 +109,6 @@ def test_every_run_keeps_to_the_contract(first: int) -> None:
     assert int(done.stdout) >= SEEDS * 3 // 4, "most runs come to their end"
 
 
-# --- What was found once ----------------------------------------------------------------------------------------------
-
 FOUND = sorted(path.parent for path in (Path(__file__).parent / "found").rglob(CASE))
 
 

@@ -489,8 +489,6 @@ def test_a_file_that_cannot_be_kept_does_not_matter(place: Path, collector: Coll
     assert {*collector.names} == {"1 Count {{AMOUNT}}"}
 
 
-# --- What is never sent -----------------------------------------------------------------------------------------------
-
 PRIVATE = """\
 ---
 name: pay

@@ -163,9 +163,6 @@ def stepspec_table(program: Program, slots: Container[str]) -> dict[str, Any]:
     return found | placeholders(marks, slots)
 
 
-# --- Tasks ---
-
-
 def task_table(task: Task, original: Task) -> dict[str, Any]:
     """Return the keys of a task whose strings have marks; `words` only if they are not pass and fail.
 
@@ -239,9 +236,6 @@ def _agent(task: Agent) -> dict[str, Any]:
 def given(**fields: object) -> dict[str, Any]:
     """Return the fields with a value."""
     return {name: value for name, value in fields.items() if value}
-
-
-# --- Effects and references ---
 
 
 def effect_table(effect: Effect) -> list[Any]:

@@ -245,6 +245,7 @@ def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: War
 CHECKLIST = "# A\n\n## 1. Ready?\n\n- [ ] one\n- [ ] two\n\n## 2. Go\n\n```bash\necho ran >> steps\n```\n"
 
 
+@pytest.mark.soak
 def test_items_of_a_checklist_are_in_the_database(sqlite_fleet: WarmFleet) -> None:
     worker = sqlite_fleet.begun(CHECKLIST, "waiting")
     sqlite_fleet.expect(2, "1 has open items: 2", "answer", "r1", "1", "pass")

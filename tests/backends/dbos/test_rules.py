@@ -109,6 +109,7 @@ class Driven:
         return finished
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.soak) for n in range(1, 60))])
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(60))
 def test_a_run_of_a_worker_is_held_as_the_trace_says(sqlite_fleet: WarmFleet, seed: int) -> None:
     try_at_random(seed, lambda made: Driven(sqlite_fleet, made), 6)

@@ -303,7 +303,8 @@ def test_a_second_signal_ends_the_command(sqlite_fleet: WarmFleet, number: signa
         pytest.fail("the group of the worker exists")
 
 
-@pytest.mark.parametrize(("code", "state"), [(3, "interrupted"), pytest.param(0, "queued", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize(("code", "state"), [(3, "interrupted"), (0, "queued")])
 def test_a_command_gets_a_second_signal_once_with_time_to_clean_up(fleet: WarmFleet, code: int, state: str) -> None:
     """A failure after it is no FAIL, so nothing is retried; a success counts, and the run goes on elsewhere."""
     retried = WAITS.replace("\n## 3.", "\n- FAIL: RETRY 2 CONTINUE\n\n## 3.")

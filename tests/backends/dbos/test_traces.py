@@ -29,6 +29,7 @@ def collector() -> Iterator[Collector]:
         yield found
 
 
+@pytest.mark.soak
 def test_a_run_at_a_worker_sends_its_trace(fleet: WarmFleet, collector: Collector) -> None:
     fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
     fleet.compile(TELLS)

@@ -78,6 +78,7 @@ def test_no_text_leaves_its_label(drawn: Program, mermaid: Mermaid) -> None:
     assert_same(mermaid.read(emitted(drawn)), with_legend(picture(drawn)))
 
 
+@pytest.mark.soak
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_mermaid_sees_the_picture_of_every_runbook(case: Drawn, mermaid: Mermaid) -> None:

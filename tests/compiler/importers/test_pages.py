@@ -4,8 +4,6 @@ import pytest
 
 from tests.support.imported import RUN, block, draft, refusal
 
-# --- Commands ---------------------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("tag", ["bash", "sh", "shell", "zsh", "{.bash}", "bash title=x"])
 def test_a_block_with_a_shell_tag_runs(tag: str) -> None:
@@ -66,9 +64,6 @@ def test_prompts_with_here_documents_and_continued_lines_are_whole(prompt: str) 
     code = f"$ cat <<END > a.txt\n{prompt}one\n{prompt}END\n$ ls \\\n    -l\ntotal 0"
     page = RUN + block(code, "console")
     assert draft(page).run == ["cat <<END > a.txt\none\nEND\nls \\\n    -l"]
-
-
-# --- Questions --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -171,9 +166,6 @@ def test_no_leads_to_the_step_after_the_command() -> None:
     assert made.text.count("- NO: COMPLETE\n") == 1
 
 
-# --- Other machines ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -223,9 +215,6 @@ def test_a_prompt_of_another_machine_or_program_is_shown(tag: str, prompt: str) 
 def test_an_editor_or_an_endless_command_is_shown_alone(command: str) -> None:
     made = draft(RUN + block(command) + block("true"))
     assert (made.run, made.shown) == (["true"], [command])
-
-
-# --- Structure --------------------------------------------------------------------------------------------------------
 
 
 def test_ordered_items_and_tasks_become_questions_and_facts_stay_text() -> None:
@@ -301,9 +290,6 @@ def test_a_frontmatter_in_toml_is_in_the_draft_or_the_report() -> None:
     made = draft(f'+++\ntitle = "Tidy"\n[extra]\nweight = 2\n+++\n\n{block("ls")}')
     assert "\n# Tidy\n" in made.text
     assert [loss.message for loss in made.report.losses] == ['title = "Tidy" [extra]', "weight = 2"]
-
-
-# --- Values -----------------------------------------------------------------------------------------------------------
 
 
 def test_placeholders_of_the_first_command_are_inputs_and_later_ones_are_asked_for() -> None:

@@ -149,9 +149,6 @@ def _is_marked(pid: int, mark: bytes) -> bool:
         return False
 
 
-# --- An operator ------------------------------------------------------------------------------------------------------
-
-
 class Operated(ABC):
     """A generated program, as an operator calls it. `calls` says whether it keeps a journal and writes events."""
 

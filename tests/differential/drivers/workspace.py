@@ -347,9 +347,6 @@ def comparable(call: Call) -> tuple[Any, ...]:
     return (call.step, call.attempt, given, call.arguments, dict(call.variables), call.keeps, call.callee, call.entry)
 
 
-# --- Kills ------------------------------------------------------------------------------------------------------------
-
-
 def go_back_to(workspace: Workspace, finished: int, answered: Collection[int] = ()) -> None:
     """Let the script go on behind so many visits: what was cut off is called again as before.
 

@@ -128,8 +128,6 @@ TYPED = tuple(
 """Values that people type."""
 
 
-# --- Commands ---------------------------------------------------------------------------------------------------------
-
 # Each calls `CALL` once, with arguments that must arrive, and keeps its outcome. They mean the same to bash and to
 # dash, and none ends its output within a line.
 _DOCUMENT = """\

@@ -319,8 +319,6 @@ def in_json(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)[1:-1]
 
 
-# --- Words ------------------------------------------------------------------------------------------------------------
-
 UNREAD = ["none", "invalid", "ambiguous", "failed"]
 
 

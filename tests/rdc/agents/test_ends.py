@@ -84,6 +84,7 @@ def test_a_step_continues_without_its_server(tmp_path: Path, mode: str, how: str
     assert (tmp_path / "count").read_text() == "again\n"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("mode", MODES)
 def test_a_canceled_call_interrupts_its_step(tmp_path: Path, mode: str) -> None:
     """A person decides about an interrupted step, in a form too."""

@@ -87,6 +87,7 @@ async def test_the_configuration_has_completion_and_hover(client: Editor, tmp_pa
 WHOLE = {"runbook.md": RUNBOOK, "playbook.md": PLAYBOOK, "workflow.yaml": WORKFLOW, "stepspec.yaml": SPECIFICATION}
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("suffix", "whole"), WHOLE.items(), ids=WHOLE)
 async def test_each_key_of_a_document(client: Editor, tmp_path: Path, suffix: str, whole: str) -> None:
     """The server answers at each second or third moment, and its edit is around the cursor."""
