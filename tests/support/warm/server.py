@@ -8,7 +8,6 @@ and how it ended.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import os
@@ -242,17 +241,6 @@ def perform_whole(words: list[str], code: Code) -> NoReturn:
     raise AssertionError
 
 
-def collapse() -> None:
-    """Keep what was loaded in large pages, of which a fork copies few entries. Linux may refuse it."""
-    libc = ctypes.CDLL(None)
-    for line in Path("/proc/self/maps").read_text(encoding="ascii").splitlines():
-        place, access, *rest = line.split()
-        start, end = (int(number, 16) for number in place.split("-"))
-        if access == "rw-p" and rest[2] == "0" and end - start >= 2 << 20:
-            for advice in (14, 25):  # MADV_HUGEPAGE, MADV_COLLAPSE
-                libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), advice)
-
-
 def main() -> None:
     """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
     path = sys.path[1:]
@@ -264,7 +252,6 @@ def main() -> None:
     LOADED[sys.argv[3]]()
     gc.freeze()
     gc.enable()
-    collapse()
     request, code, files = serve(connect(socket.socket(fileno=int(sys.argv[1]))))
     if "steps" in request:
         import_module("steps").main(request["steps"], sys.argv[2])
