@@ -33,8 +33,8 @@ def command(source: str, out: str | None, form: str, *, no_inputs: bool, checks:
     """Turn pages, skills and justfiles into drafts, with a report of each guess.
 
     The draft is PAGE.runbook.md beside the page, or NAME.runbook.md for a skill or recipe. rdc never overwrites a file.
-    A folder gives one draft for each page with a procedure. Nothing of a page is lost, and rdc runs only commands with
-    a shell tag or a `$ ` prompt. The report goes to standard error and lists each guess.
+    A folder gives one draft for each page with a procedure. Nothing of a page is lost. A draft runs only commands that
+    rdc knows, with a shell tag or a `$ ` prompt. The report goes to standard error and lists each guess.
 
     Exit codes: 0 wrote a draft, 1 no file has a procedure (with --check: the page has changed), 2 usage error or
     refusal.

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 _VALUES = re.compile(r"'\"\$\w+\"'|\"\$\w+\"|\$\{\w+\}|\$\w+|\{\{\w+\}\}|<[^<>\n]+>|\bYOUR_\w+")
 _WORD = re.compile(r"[^\W_]+")
 _PROMPT = re.compile(r"^(?:\s*[$%❯➜>]\s+)+")
-_FRONTMATTER = re.compile(r"\A(---|\+\+\+)\n.*?\n\1\n", re.DOTALL)
+_FRONTMATTER = re.compile(r"\A(---|\+\+\+)\n(?:.*?\n)??\1\n", re.DOTALL)
 _SHOWN = re.compile(r"^(?:name|description):(.*)", re.MULTILINE)
 _KEY = re.compile(r"^[\w-]+[ \t]*[:=]", re.MULTILINE)
 
