@@ -31,7 +31,7 @@ def content(text: str, *, is_draft: bool = False) -> Content:
     head = _FRONTMATTER.match(text)
     if head and _KEY.search(head[0]):
         text = text[head.end() :]
-        found.words.update(words(" ".join(_SHOWN.findall(head[0]) if is_draft else _KEY.split(head[0]))))
+        found.words.update({*words(" ".join(_SHOWN.findall(head[0]) if is_draft else _KEY.split(head[0])))})
     if is_draft:
         text = re.sub(r"(?m)^<!-- rdc: .*-->$", "", text)
     environment: dict[str, dict[str, dict[str, str]]] = {}
