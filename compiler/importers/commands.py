@@ -146,6 +146,7 @@ _WRITES = Regex(
 _SQL = Regex(r"(?i)\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b")
 _READS = _set("""[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq ls lsb_release lsof nslookup ping
 printf ps rg sort tail test tree true type uniq wc which""")
+_FILES = _set("cd chmod chown cp make mkdir mv pushd rm touch")
 _QUIET = _set("[ [[ cd date echo printf test true type which")
 _LOOK_WORDS = _SHOWS | _set("--dry-run health images is-active lint log ping plan ps template top version")
 _PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
@@ -378,8 +379,8 @@ def _line(words: Sequence[str]) -> str:
 def is_known(code: str) -> bool:
     """Return whether rdc knows all commands of a block: they do no harm, or one that rdc asks about."""
     plain = PLACEHOLDER.sub("X", code)
-    if "`" in shell_text(plain, all_words=True):
-        return False  # commands between such quotes aren't read
+    if "`" in shell_text(plain, all_words=True):  # commands between such quotes aren't read
+        return False
     unsure = (one for one in read_commands(plain).commands if not _changes(one))
     return all(not {"sudo", "install"} <= {*one.words} and _is_known(_words(one)) for one in unsure)
 
@@ -389,7 +390,7 @@ def _is_known(words: list[str]) -> bool:
     plain = [word for word in rest if not word.startswith("-")]
     if any(map(_DRY.fullmatch, rest)) or {"-V", "-h", "--help", "--version"} & set(rest[-1:]):
         return True
-    if _UNSURE.match(_line(words)) or _WAITS.match(_line(words)):
+    if _UNSURE.match(line := _line(words)) or _WAITS.match(line):
         return False
     if not name or name in _HARMLESS:
         return True
@@ -427,10 +428,9 @@ def _builds(name: str, rest: Sequence[str]) -> bool:
 def _is_task(name: str) -> bool:
     """Return whether the name of a task or script is that of a look, a build or a test, and of nothing else."""
     parts = _PARTS.findall(name)
-    is_look = _LOOKS.intersection(parts[:1] + parts[-1:]) - {"test"} or (
-        _TASKS.intersection(parts) and _HARM.isdisjoint(parts)
-    )
-    return bool(is_look) and {*_ACTS, "server"}.isdisjoint(parts)
+    is_look = bool(_LOOKS.intersection(parts[:1] + parts[-1:]) - {"test"})
+    is_build = bool(_TASKS.intersection(parts)) and _HARM.isdisjoint(parts)
+    return (is_look or is_build) and {*_ACTS, "server"}.isdisjoint(parts)
 
 
 def _named(name: str, rest: Sequence[str]) -> str:
@@ -449,7 +449,8 @@ def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
 
 
 def _changes(command: Command) -> bool:
-    line, words = _line(_words(command)), _words(command)
+    words = _words(command)
+    line = _line(words)
     name = line.partition(" ")[0]
     runs_text = name in _RUNS_TEXT and (command.before == "|" or bool({"<", "-f"} & set(words)))
     is_remote = name == "ssh" and not all(map(_looks, _remote(words[1:])))
@@ -494,6 +495,6 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
         parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)
         if _HARM & set(parts if len(parts) < 3 or " " in word else parts[:1]):
             return True
-        if word in _SHOWS and name not in {"cd", "chmod", "chown", "cp", "make", "mkdir", "mv", "pushd", "rm", "touch"}:
+        if word in _SHOWS and name not in _FILES:
             return False
     return any(map(_HARM_FLAG.fullmatch, rest))

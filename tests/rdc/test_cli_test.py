@@ -155,7 +155,7 @@ def test_the_operator_may_jump(folder: Path, target: str) -> None:
 
 
 @pytest.mark.usefixtures("forked_targets")
-def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(
+def test_a_jump_from_outside_starts_a_step_over_and_one_from_inside_does_not(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """M10: from a sibling the failure of 1.1 is kept, from outside it is forgotten. An agent may run these tests."""

@@ -139,7 +139,7 @@ def test_the_interpreter_on_path_heeds_its_options(option: str, tmp_path: Path) 
     assert shown == begun([os.path.realpath(sys.executable), *words], tmp_path, env, b"")
 
 
-def test_a_program_that_was_changed_is_read_anew_and_what_fails_fails_alone(tmp_path: Path) -> None:
+def test_a_program_that_was_changed_is_read_again_and_what_fails_fails_alone(tmp_path: Path) -> None:
     output = []
     for text in ("print('one')", "1 / 0", "def", "print('fine')"):
         (tmp_path / "a.py").write_text(text, encoding="utf-8")
