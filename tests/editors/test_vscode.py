@@ -73,7 +73,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if platform.machine() != "x86_64" or not Path(CHROMIUM).exists():
         pytest.skip(f"code-server needs x86_64 here, and its page {CHROMIUM}")
     try:
-        editor, extension = installed(Path(__file__).parent / "code_server"), installed(EXTENSION)
+        editor, extension = installed(Path(__file__).parent / "code_server"), installed(EXTENSION, packs=True)
     except MissingError as missing:
         pytest.skip(str(missing))
     folder = tmp_path_factory.mktemp("vscode")

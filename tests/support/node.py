@@ -103,21 +103,22 @@ def _started(folder: Path, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def installed(folder: Path) -> Path:
-    """The folder where the program lies beside its packages; the first of several processes installs it for all."""
+def installed(folder: Path, *, packs: bool = False) -> Path:
+    """The folder of a program and its packages, with `packs` also those that pack it; one process installs them all."""
     if not (shutil.which("node") and shutil.which("npm")):
         raise MissingError(f"the packages of {folder.relative_to(ROOT)} need node and npm")
     packages = [folder / name for name in PACKAGES]
     modules = sorted(folder.glob("*.mjs"))
-    installed = CACHE / _digest(packages)
+    install = INSTALL if packs else (*INSTALL, "--omit=dev")
+    installed = CACHE / _digest(packages, *install)
     program = installed / _digest(modules)
-    _once(installed, packages, lambda: _run(INSTALL, installed))
+    _once(installed, packages, lambda: _run(install, installed))
     _once(program, [folder / "package.json", *modules], lambda: _run(BUILD, program))
     return program
 
 
-def _digest(files: Iterable[Path]) -> str:
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+def _digest(files: Iterable[Path], *words: str) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files) + " ".join(words).encode()).hexdigest()[:16]
 
 
 def _once(folder: Path, files: Iterable[Path], make: Callable[[], None]) -> None:
