@@ -65,13 +65,15 @@ class Interrupted(Place):
         return process.wait(timeout=20)
 
     def is_slow(self) -> bool:
-        """Whether a slow executor is at work."""
-        return (self.folder / "slow").exists()
+        """Whether a slow executor is at work, which the journal names a moment after it has begun."""
+        return (self.folder / "slow").exists() and any(b'"kind":"process"' in line for line in self._records()[-1:])
 
     def pauses(self) -> bool:
         """Whether the run is in a pause between two attempts."""
-        found = list(self.folder.glob(".rdc/*/journal"))
-        return bool(found) and b'"due"' in found[0].read_bytes()
+        return any(b'"due"' in line for line in self._records())
+
+    def _records(self) -> list[bytes]:
+        return [line for path in self.folder.glob(".rdc/*/journal") for line in path.read_bytes().splitlines()]
 
     @property
     def kinds(self) -> list[str]:
