@@ -119,12 +119,14 @@ def test_the_program_gets_the_signal_of_a_canceled_run(place: Path) -> None:
 
 def defined(text: str) -> Sequence[tuple[str, str]]:
     """The names that a text defines at its top, each with its definition."""
-    found: list[tuple[str, str]] = []
+    lines, found = text.splitlines(), []
     for node in ast.parse(text).body:
+        begin = min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))
+        definition = "\n".join(lines[begin - 1 : node.end_lineno])
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.append((node.name, ast.unparse(node)))
+            found.append((node.name, definition))
         elif isinstance(node, ast.Assign):
-            found += [(target.id, ast.unparse(node)) for target in node.targets if isinstance(target, ast.Name)]
+            found += [(target.id, definition) for target in node.targets if isinstance(target, ast.Name)]
     return found
 
 
