@@ -106,7 +106,7 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
             return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(3_000, 10, 10)  # tests make many objects that stay for a while
+        gc.set_threshold(20_000, 10, 10)  # tests make many objects that stay for a while
         gc.enable()
 
 

@@ -9,6 +9,7 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -234,16 +235,24 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("forked_targets", "_actrc")
-def test_what_is_prompted_executes_nothing(folder: Path, odd: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.mark.parametrize(
+    ("chosen", "targets"),
+    [
+        ({**GOOD_ONE, **LOST}, [target for target in TARGETS if target != "dbos"]),
+        pytest.param(LOST, ["dbos"], marks=pytest.mark.soak),
+    ],
+    ids=["others", "dbos"],
+)
+def test_what_is_prompted_executes_nothing(
+    folder: Path, odd: Path, chosen: dict[str, Any], targets: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Nothing else depends on what a message has in it, nor on files with options of act, nor on temporary folders."""
     bait = tmp_path_factory.mktemp("bait") / "WAS_RUN"
     setup = f"rdc: {{github: {{setup: [{{run: touch {bait}}}]}}}}\n---\n# Deploy"
-    others = [target for target in TARGETS if target != "dbos"]
-    for chosen, targets in (({**GOOD_ONE, **LOST}, others), (LOST, ["dbos"])):  # a worker takes a second to start
-        text = scenarios(**chosen).replace("touch BUILT && cat data", f"touch {bait}")
-        text = text.replace("---\n# Deploy", setup).replace('STOP "Lost"', HOSTILE)
-        result = tried(folder, text, *(word for target in targets for word in ("--on", target)))
-        assert result.out.splitlines()[-1] == f"{len(chosen) * (1 + len(targets))} passed", result.out
+    text = scenarios(**chosen).replace("touch BUILT && cat data", f"touch {bait}")
+    text = text.replace("---\n# Deploy", setup).replace('STOP "Lost"', HOSTILE)
+    result = tried(folder, text, *(word for target in targets for word in ("--on", target)))
+    assert result.out.splitlines()[-1] == f"{len(chosen) * (1 + len(targets))} passed", result.out
     assert not bait.exists()
     assert not list(odd.iterdir())
     text = scenarios(**REAL).replace("touch BUILT && cat data", f"touch {bait}")
@@ -395,7 +404,7 @@ EXAMPLES = [*(ROOT / "examples").glob("*.runbook.md"), *(ROOT / "examples" / "pl
 @pytest.mark.usefixtures("forked_targets")
 @pytest.mark.parametrize("targets", [["python", "make"], pytest.param(["all"], marks=pytest.mark.soak)], ids=" ".join)
 @pytest.mark.parametrize("path", sorted(EXAMPLES), ids=lambda path: path.name)
-@pytest.mark.share(12)
+@pytest.mark.share(24)
 def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path, targets: list[str]) -> None:
     on = [word for target in targets for word in ("--on", target)]
     result = call("test", "--quiet", str(path.relative_to(ROOT)), *on, cwd=ROOT).exits(0)

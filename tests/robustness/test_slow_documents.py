@@ -62,7 +62,7 @@ WIDE = {
 }
 
 
-@pytest.mark.share(6)
+@pytest.mark.soak
 @pytest.mark.parametrize("name", WIDE)
 def test_a_decision_over_many_substeps_is_compiled_or_refused_soon(name: str, tmp_path: Path) -> None:
     text, code = WIDE[name]
@@ -145,7 +145,7 @@ COMMENTED = {
 SPACED = f"name: a\n# rdc: ignore RD101{' ' * 300_000}x\nsteps:\n  - {{name: b, agent: c, prompt: d, end: true}}\n"
 
 
-@pytest.mark.share(4)
+@pytest.mark.soak
 @pytest.mark.parametrize("name", COMMENTED)
 def test_many_ignore_comments_are_read_soon(name: str, tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(COMMENTED[name] + ONE)

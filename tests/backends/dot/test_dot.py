@@ -63,6 +63,7 @@ def test_the_picture_in_the_documentation_is_current(tmp_path: Path) -> None:
     assert_same(seen((ROOT / "docs" / "deploy.svg").read_bytes()), complete(shown))
 
 
+@pytest.mark.most(8)
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(shown=hostile_programs())
 @unverified()

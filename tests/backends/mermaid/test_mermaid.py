@@ -71,6 +71,7 @@ def test_mermaid_reads_the_golden_files(path: str, mermaid: Mermaid) -> None:
     assert not is_too_big(text)
 
 
+@pytest.mark.most(8)
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn=hostile_programs())
 @unverified()
@@ -186,6 +187,7 @@ def read(shown: Picture, mermaid: Mermaid) -> Seen:
     return seen._replace(boxes=[box for box in seen.boxes if box.id != NOTES])
 
 
+@pytest.mark.most(6)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(pair=pairs)
 def test_mermaid_sees_both_versions(pair: tuple[Drawn, Drawn], mermaid: Mermaid) -> None:

@@ -32,6 +32,7 @@ true
 RUN = "loop.runbook.md@mcp"
 
 
+@pytest.mark.share(1)
 def test_many_clients_run_a_step_once(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     serve(tmp_path, "loop.runbook.md", LOOP)
     rounds = 20 if request.config.getoption("whole") else 2

@@ -24,14 +24,14 @@ def yes(params: ElicitRequestFormParams) -> ElicitResult:
     return accepted("no" if "hold a password" in params.message else "yes")
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     ("example", "inputs", "answers", "end"),
     [
         ("code-review.runbook.md", {}, {}, "Approved"),
-        ("playbooks/change-review.playbook.md", {"change": "@/etc/passwd"}, REVIEW, ""),
         ("workflows/security-audit.workflow.yaml", {}, AUDIT, ""),
+        ("playbooks/change-review.playbook.md", {"change": "@/etc/passwd"}, REVIEW, ""),
     ],
 )
 def test_an_example_reaches_its_end(

@@ -83,7 +83,7 @@ def test_it_is_recognized_by_name_by_content_and_by_option(tmp_path: Path) -> No
     assert [item.code for item in compiled(tmp_path, "{}").diagnostics] == ["RD064", "RD064"]
 
 
-@pytest.mark.most(6)
+@pytest.mark.most(3)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_what_the_json_target_writes_is_the_same_program(case: Drawn, tmp_path_factory: pytest.TempPathFactory) -> None:
