@@ -83,3 +83,8 @@ def block(code: str, tag: str = "bash") -> str:
 
 
 RUN = "# Page\n\n## Part\n\n"
+
+
+def page(text: str) -> str:
+    """The draft of a page with one step, which has another command first."""
+    return draft(RUN + text).text

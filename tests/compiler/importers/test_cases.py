@@ -170,14 +170,6 @@ def test_a_lead_that_names_a_case_asks_first(lead: str, case: str) -> None:
     assert draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a") == [f"Does this apply: {case}?"]
 
 
-@pytest.mark.parametrize(
-    "lead",
-    ["**Copy cups — all of them:**", "**Smoke test — look:**", "**Cups and pots:**", "Green tea — list its leaves:"],
-)
-def test_a_lead_that_names_no_case_asks_nothing(lead: str) -> None:
-    assert draft(f"{RUN}{block('true')}{lead}\n\n{block('ls a')}").guards("ls a") == []
-
-
 @pytest.mark.parametrize("item", ["kettle heats the water.", "Filling the cups.", "Anna copies the orders."])
 def test_an_ordered_item_without_an_instruction_stays_a_step(item: str) -> None:
     made = draft(f"{RUN}Do:\n\n1. Open the shop.\n2. {item}\n3. Copy the orders.\n\n{block('true')}")
@@ -232,31 +224,6 @@ def test_a_text_that_demands_nothing_is_prose(text: str) -> None:
 def test_a_block_with_a_comment_for_each_case_is_shown(code: str) -> None:
     made = draft(f"{RUN}{block(code)}{block('true')}")
     assert (made.run, made.shown) == (["true"], [code])
-
-
-def test_a_value_is_asked_for_directly_before_its_command() -> None:
-    items = "1. Look at `<cup>`.\n2. Fill the pot.\n"
-    made = draft(f"{RUN}{block('ls a')}Do:\n\n{items}\n{block('ls <cup>')}")
-    assert made.titles == ["Part", "Look at <cup>", "Fill the pot: done?", "Which cup?", "Run ls"]
-
-
-@pytest.mark.parametrize(
-    "command", ["shop add <tea:cup> <name>", "export POT={pot-1}", "shop sync <tea> [count]", "shop sync [tea...]"]
-)
-def test_a_command_with_a_placeholder_that_no_input_replaces_is_shown(command: str) -> None:
-    made = draft(RUN + block(command) + block("true"))
-    assert (made.run, len(made.shown)) == (["true"], 1)
-
-
-@pytest.mark.parametrize(
-    "command", ["git stash show stash@{0}", "ls cup[0-9] [ab]*", "[ -f pot ]", "cat < cup", "awk '{print}' cup"]
-)
-def test_a_command_with_brackets_of_the_shell_runs(command: str) -> None:
-    assert draft(RUN + block(command)).run == [command]
-
-
-def test_a_placeholder_that_only_one_of_two_commands_replaces_is_in_the_draft() -> None:
-    assert len(draft(RUN + block("ls <tea:cup>") + block("ls <tea:cup> <name>")).shown) == 1
 
 
 @pytest.mark.parametrize(
@@ -436,19 +403,6 @@ def test_an_ordered_list_below_a_heading_of_a_sequence_has_steps(title: str) -> 
     assert made.titles == ["Black tea: done?", "Mint: done?", "Part"]
 
 
-@pytest.mark.parametrize(
-    ("item", "title"),
-    [
-        ("**Cold start.** Before it, warm the pot.", "Cold start"),
-        ("**If it is cold:** Read the label.", "Read the label"),
-        ("**Note:** Read the label.", "Read the label"),
-        ("**`pot.txt`**: Read it.", "Read it"),
-    ],
-)
-def test_the_bold_start_of_an_item_is_its_title_unless_it_is_a_condition(item: str, title: str) -> None:
-    assert draft(f"{RUN}{block('true')}1. {item}\n2. Copy it.\n").titles[1] == title
-
-
 def test_a_comment_that_only_looks_does_no_harm() -> None:
     assert draft(RUN + block("# Verify that we can release it\nls a")).guards("ls a") == []
     assert len(draft(RUN + block("# Now release it\nls a")).guards("ls a")) == 1
@@ -463,21 +417,9 @@ def test_a_number_of_a_step_that_no_title_has_gets_a_mark() -> None:
     assert draft(page).report.guesses == ()
 
 
-def test_the_title_of_a_sample_is_the_text_that_asks_to_use_it() -> None:
-    made = draft(f"{RUN}{block('true')}The pot is big. Here you use this tea:\n\n{block('tea: 1', 'yaml')}")
-    assert made.titles[1] == "Here you use this tea"
-
-
 def test_a_note_in_a_block_is_text() -> None:
     made = draft(f"{RUN}{block('true')}Use the pot.\n\n{block('The pot is hot.', '{note}')}")
     assert made.titles == ["Part"]
-
-
-def test_the_purpose_of_a_command_is_its_title() -> None:
-    assert (
-        "Brew a pot"
-        in draft(f"{RUN}To brew a pot, use the following command:\n\n{block('ls a')}{block('ls b')}").titles
-    )
 
 
 def test_a_list_of_the_next_headings_is_text() -> None:
@@ -551,16 +493,3 @@ def test_a_text_above_a_bold_step_belongs_to_the_command_above() -> None:
 )
 def test_a_command_at_the_end_of_a_sentence_is_shown(text: str, shown: list[str]) -> None:
     assert draft(f"{RUN}{block('true')}{text}\n").shown == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("If it fails for a reason, stop and report it", "If it fails for a reason, stop and report it: continue?"),
-        ("If the pot is empty: fill it", "If the pot is empty: fill it"),
-        ("If empty: fill it", "If empty: fill it"),
-        ("Print.", "Print"),
-    ],
-)
-def test_the_title_of_an_item_keeps_its_condition(text: str, title: str) -> None:
-    assert draft(f"{RUN}{block('true')}1. {text}\n2. Copy it.\n").plain_titles[1] == title

@@ -168,6 +168,8 @@ def test_bold_texts_in_an_order_ask_nothing(labels: tuple[str, ...]) -> None:
 def test_a_condition_above_the_last_text_holds_for_the_list() -> None:
     page = f"{RUN}{block('ls')}If the milk is sour, go on by hand:\n\n> Below, it is.\n\n1. Call Anna.\n2. Buy milk.\n"
     assert asked(page) == ["the milk is sour"]
+    failed = "If it fails, go on by hand:\n\n> You are in a.\n\n1. Stop it.\n2. Start it.\n"
+    assert asked(RUN + block("true") + failed) == ["it fails"]
 
 
 @pytest.mark.parametrize("lead", ["If the tea is cold:", "Otherwise:", "Alternatively, warm it:"])

@@ -232,18 +232,6 @@ def test_a_heading_with_text_only_is_prose_and_diagnosis_is_a_question() -> None
     assert made.runbook.steps[0].prompt == "The disk has no room."
 
 
-def test_a_heading_without_text_stays_above_its_first_child() -> None:
-    made = draft(f"# Page\n\n## Parts\n\n### One\n\n{block('ls')}{block('df')}")
-    assert made.runbook.steps[0].prompt == "**Parts**"
-
-
-def test_a_rollback_is_a_step_that_nothing_leads_to() -> None:
-    made = draft(f"{RUN}{block('ls')}## Rollback\n\n{block('cp a b')}")
-    assert [step.id for step in made.runbook.steps] == [1, "Rollback"]
-    assert "<!-- rdc: check this: no step leads here yet (page line 9) -->" in made.text
-    assert made.text.endswith("- PASS: STOP\n")
-
-
 def test_check_and_wait_below_a_command_are_questions() -> None:
     made = draft(f"{RUN}{block('ls')}Verify that the file is there. It is small.\n\nThat was all.\n")
     assert made.titles == ["Part", "Verify that the file is there"]
@@ -263,114 +251,9 @@ def test_a_page_without_a_procedure_is_refused(page: str) -> None:
     assert refusal(page).kind == "no-procedure"
 
 
-def test_a_skill_keeps_its_name_and_description() -> None:
-    made = draft(f"---\nname: tidy-up\ndescription: 'Tidy: the disk'\nlicense: MIT\n---\n\n# Tidy\n\n{block('ls')}")
-    assert made.text.startswith('---\nname: tidy-up\ndescription: "Tidy: the disk"\nrdc:\n')
-    assert [(loss.kind, loss.message, loss.line) for loss in made.report.losses] == [("frontmatter", "license: MIT", 4)]
-
-
-@pytest.mark.parametrize(
-    "written", [">\n  Tidy\n\n  the: disk", "|-\n  Tidy\n  the: disk", "Tidy\n  the: disk", '"Tidy\n  the: disk"']
-)
-def test_a_description_of_several_lines_is_whole(written: str) -> None:
-    made = draft(f"---\nname: tidy-up\ndescription: {written}\n---\n\n# Tidy\n\n{block('ls')}")
-    assert made.text.startswith('---\nname: tidy-up\ndescription: "Tidy the: disk"\nrdc:\n')
-    assert made.report.losses == ()
-
-
-def test_the_report_has_each_key_that_the_draft_lacks() -> None:
-    head = "# Note\ndescription: Tidy\nversion: 1.0\ntriggers:\n- Tidy\n- 'disk'\ntitle: Tidy 1"
-    made = draft(f"---\n{head}\n---\n\n# Tidy 1.0 disk\n\n{block('ls')}")
-    assert made.text.startswith("---\ndescription: Tidy\nrdc:\n")
-    lost = [("# Note", 2), ("version: 1.0", 4), ("triggers: - Tidy - 'disk'", 5)]
-    assert [(loss.message, loss.line) for loss in made.report.losses] == lost
-
-
-def test_a_frontmatter_in_toml_is_in_the_draft_or_the_report() -> None:
-    made = draft(f'+++\ntitle = "Tidy"\n[extra]\nweight = 2\n+++\n\n{block("ls")}')
-    assert "\n# Tidy\n" in made.text
-    assert [loss.message for loss in made.report.losses] == ['title = "Tidy" [extra]', "weight = 2"]
-
-
-def test_placeholders_of_the_first_command_are_inputs_and_later_ones_are_asked_for() -> None:
-    made = draft(f"{RUN}{block('ls <folder>')}{block('cat <file-name> <folder>')}")
-    assert made.run == ['ls "$FOLDER"', 'cat "$FILE_NAME" "$FOLDER"']
-    assert [one.input.name for one in made.runbook.declared.inputs] == ["FOLDER"]
-    assert list(made.runbook.declared.asked) == ["FILE_NAME"]
-
-
-@pytest.mark.parametrize(
-    ("rest", "titles", "kept"),
-    [
-        # behind the question that skips it, and again below, because NO of the first never asks
-        (
-            f"If it is old, look:\n\n{block('cat <name>')}Look again:\n\n{block('head <name>')}",
-            ["Does this apply: it is old?", "Which name?", "Look", "Which name?", "Look again"],
-            [],
-        ),
-        (
-            f"If it is old, look:\n\n{block('cat <name>')}{block('ls -l')}",
-            ["Does this apply: it is old?", "Which name?", "Look", "Run ls"],
-            [],
-        ),
-        # the question whether to do harm shows the value
-        ("Delete it:\n\n" + block("rm <name>"), ["Which name?", "Do this now: delete it?", "Delete it"], []),
-        # the first line of a block that is shown may find the value
-        (
-            f"```\nkubectl get pods\nkubectl logs <name>\n```\nLook:\n\n{block('head <name>')}",
-            ["Run kubectl get pods", "Which name?", "Look"],
-            ["kubectl get pods\nkubectl logs <name>"],
-        ),
-    ],
-)
-def test_a_value_is_asked_for_directly_before_its_use(rest: str, titles: list[str], kept: list[str]) -> None:
-    made = draft(f"{RUN}{block('ls')}{rest}")
-    assert made.titles[-len(titles) :] == titles
-    assert made.shown == kept
-
-
-def test_a_value_that_many_skipped_steps_need_is_asked_for_once_above_them() -> None:
-    cases = "".join(f"If it is {one}, look:\n\n{block('cat <name>')}Then:\n\n" for one in ("old", "new", "odd"))
-    assert draft(f"{RUN}{block('ls')}{cases}{block('true')}").titles.count("Which name?") == 1
-
-
-def test_no_inputs_leaves_placeholders_as_written_and_shows_the_blocks() -> None:
-    made = draft(RUN + block("ls <folder>") + block("true"), inputs=False)
-    assert (made.run, made.shown) == (["true"], ["ls <folder>"])
-
-
-def test_words_can_be_placeholders_too() -> None:
-    made = draft(RUN + block("kubectl drain node-a --node=node-a-2"), words=("node-a",))
-    assert made.run == ['kubectl drain "$NODE_A" --node=node-a-2']
-
-
-def test_a_variable_that_one_command_sets_and_another_reads_is_an_output() -> None:
-    made = draft(RUN + block("VERSION=$(cat version.txt)") + block('echo "$VERSION"'))
-    assert made.run[0] == 'VERSION=$(cat version.txt)\necho "VERSION=$VERSION" >> "$RDC_OUTPUT"'
-    assert list(made.runbook.declared.outputs) == ["VERSION"]
-    assert made.runbook.declared.inputs == ()
-
-
-def test_a_name_with_a_meaning_gets_another_one() -> None:
-    assert draft(RUN + block("id <user>")).run == ['id "$USER_VALUE"']
-
-
-def test_a_name_in_several_steps_gets_a_mark() -> None:
-    made = draft(f"# Page\n\n## First\n\n{block('cat <pod>')}## Then\n\n{block('ls <pod>')}")
-    assert [guess.kind for guess in made.report.guesses] == ["shared"]
-
-
 def test_a_lone_change_of_the_folder_gets_a_mark() -> None:
     made = draft(RUN + block("cd /srv/shop") + block("ls"))
     assert [guess.kind for guess in made.report.guesses] == ["folder"]
-
-
-def test_each_guess_names_its_lines_in_the_page_and_in_the_draft() -> None:
-    made = draft(f"{RUN}If it is old, look:\n\n{block('ls')}{block('rm a')}")
-    lines = made.text.split("\n")
-    assert [(one.kind, one.line) for one in made.report.guesses] == [("condition", 7), ("harm", 11)]
-    assert "check this" in lines[made.report.guesses[0].draft_line - 1]
-    assert lines[made.report.guesses[1].draft_line - 1].startswith("### ")
 
 
 @pytest.mark.parametrize(
@@ -399,33 +282,6 @@ def test_a_heading_of_one_way_asks_first(title: str) -> None:
 )
 def test_a_server_and_a_path_of_an_example_are_shown(command: str) -> None:
     assert draft(RUN + block(command)).run == []
-
-
-def test_only_the_number_of_a_heading_is_left_out() -> None:
-    made = draft(f"# Page\n\n## 3. Step 1: Look\n\n{block('true')}")
-    assert [step.title for step in made.runbook.steps] == ["Step 1: Look"]
-
-
-def test_a_placeholder_in_a_comment_stays_as_written() -> None:
-    made = draft(RUN + block("ls <folder> # <folder>\n# <name>"))
-    assert made.run == ['ls "$FOLDER" # <folder>\n# <name>']
-    assert [one.input.name for one in made.runbook.declared.inputs] == ["FOLDER"]
-
-
-@pytest.mark.parametrize("title", [".gitignore and others", ". Look", "- Look", "— Look", ": Look"])
-def test_a_title_is_whole_after_the_number(title: str) -> None:
-    made = draft(f"# Page\n\n## {title}\n\n{block('true')}")
-    assert made.runbook.steps[0].title.strip("`. ").startswith(("gitignore` and others", "Look"))
-
-
-@pytest.mark.parametrize("between", ["", block("true")])
-def test_more_sections_than_a_runbook_can_name_become_text(between: str) -> None:
-    page = "# Page\n\n" + "".join(
-        f"## About {n}\n\nText {n}.\n\n{between and f'## Part {n}'}\n\n{between}" for n in range(120)
-    )
-    made = draft(f"{page}## Steps\n\n{block('ls')}")
-    assert len(made.runbook.prose) == 100
-    assert "**About 119**\n\nText 119." in made.text
 
 
 @pytest.mark.parametrize("text", ["Or:", "or", "Instead, copy it:", "Another option:", "You can also copy it:"])
@@ -466,12 +322,6 @@ def test_several_questions_before_a_command_skip_it_together() -> None:
 )
 def test_a_command_that_hides_harm_asks_first(command: str) -> None:
     assert len(draft(RUN + block(command)).guards(command)) == 1
-
-
-def test_a_question_for_a_value_is_skipped_with_its_command() -> None:
-    made = draft(f"{RUN}{block('ls')}If it is old, look:\n\n{block('cat <name>')}Wait.\n\n{block('uptime')}")
-    assert made.titles == ["Part", "Does this apply: it is old?", "Which name?", "Look", "Wait"]
-    assert "- NO: GOTO 1.5\n" in made.text
 
 
 def test_a_condition_that_opens_a_section_asks_before_all_its_commands() -> None:

@@ -5,7 +5,7 @@ import pytest
 from compiler.importers.markdown import read_page
 from compiler.importers.report import Entry, LostCodeError, Report, as_text, losses_of
 from compiler.text.source import Source
-from tests.support.imported import block, draft
+from tests.support.imported import RUN, block, draft
 
 PAGE = read_page(
     Source.from_text("page.md", "# Page\n\nSee [this](https://a.example).\n\n```bash\nls <pod>\n\ndf\n```\n")
@@ -96,3 +96,25 @@ def test_guesses_with_the_same_words_are_one_line_of_text() -> None:
     assert len(lines) == 2
     assert lines[1].startswith("  guess[fact] maybe (line 1, draft line 2; line 2, draft line 3; ")
     assert lines[1].endswith("; line 20, draft line 21; and 4 more)")
+
+
+def test_the_report_has_each_key_that_the_draft_lacks() -> None:
+    head = "# Note\ndescription: Tidy\nversion: 1.0\ntriggers:\n- Tidy\n- 'disk'\ntitle: Tidy 1"
+    made = draft(f"---\n{head}\n---\n\n# Tidy 1.0 disk\n\n{block('ls')}")
+    assert made.text.startswith("---\ndescription: Tidy\nrdc:\n")
+    lost = [("# Note", 2), ("version: 1.0", 4), ("triggers: - Tidy - 'disk'", 5)]
+    assert [(loss.message, loss.line) for loss in made.report.losses] == lost
+
+
+def test_a_frontmatter_in_toml_is_in_the_draft_or_the_report() -> None:
+    made = draft(f'+++\ntitle = "Tidy"\n[extra]\nweight = 2\n+++\n\n{block("ls")}')
+    assert "\n# Tidy\n" in made.text
+    assert [loss.message for loss in made.report.losses] == ['title = "Tidy" [extra]', "weight = 2"]
+
+
+def test_each_guess_names_its_lines_in_the_page_and_in_the_draft() -> None:
+    made = draft(f"{RUN}If it is old, look:\n\n{block('ls')}{block('rm a')}")
+    lines = made.text.split("\n")
+    assert [(one.kind, one.line) for one in made.report.guesses] == [("condition", 7), ("harm", 11)]
+    assert "check this" in lines[made.report.guesses[0].draft_line - 1]
+    assert lines[made.report.guesses[1].draft_line - 1].startswith("### ")

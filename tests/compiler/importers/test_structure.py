@@ -165,3 +165,40 @@ def test_a_condition_of_an_item_ends_at_the_next_item() -> None:
 def test_the_introduction_of_a_page_is_above_its_first_step() -> None:
     made = draft(f"# Shop\n\nTea is hot.\n\nUse the pot:\n\n{block('ls a')}")
     assert made.text.index("Tea is hot") < made.text.index("## 1.")
+
+
+def test_a_skill_keeps_its_name_and_description() -> None:
+    made = draft(f"---\nname: tidy-up\ndescription: 'Tidy: the disk'\nlicense: MIT\n---\n\n# Tidy\n\n{block('ls')}")
+    assert made.text.startswith('---\nname: tidy-up\ndescription: "Tidy: the disk"\nrdc:\n')
+    assert [(loss.kind, loss.message, loss.line) for loss in made.report.losses] == [("frontmatter", "license: MIT", 4)]
+
+
+@pytest.mark.parametrize(
+    "written", [">\n  Tidy\n\n  the: disk", "|-\n  Tidy\n  the: disk", "Tidy\n  the: disk", '"Tidy\n  the: disk"']
+)
+def test_a_description_of_several_lines_is_whole(written: str) -> None:
+    made = draft(f"---\nname: tidy-up\ndescription: {written}\n---\n\n# Tidy\n\n{block('ls')}")
+    assert made.text.startswith('---\nname: tidy-up\ndescription: "Tidy the: disk"\nrdc:\n')
+    assert made.report.losses == ()
+
+
+@pytest.mark.parametrize("between", ["", block("true")])
+def test_more_sections_than_a_runbook_can_name_become_text(between: str) -> None:
+    page = "# Page\n\n" + "".join(
+        f"## About {n}\n\nText {n}.\n\n{between and f'## Part {n}'}\n\n{between}" for n in range(120)
+    )
+    made = draft(f"{page}## Steps\n\n{block('ls')}")
+    assert len(made.runbook.prose) == 100
+    assert "**About 119**\n\nText 119." in made.text
+
+
+def test_a_rollback_is_a_step_that_nothing_leads_to() -> None:
+    made = draft(f"{RUN}{block('ls')}## Rollback\n\n{block('cp a b')}")
+    assert [step.id for step in made.runbook.steps] == [1, "Rollback"]
+    assert "<!-- rdc: check this: no step leads here yet (page line 9) -->" in made.text
+    assert made.text.endswith("- PASS: STOP\n")
+
+
+def test_a_heading_without_text_stays_above_its_first_child() -> None:
+    made = draft(f"# Page\n\n## Parts\n\n### One\n\n{block('ls')}{block('df')}")
+    assert made.runbook.steps[0].prompt == "**Parts**"
