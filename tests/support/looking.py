@@ -21,9 +21,19 @@ from rdc.looking.runs import LocalRuns
 from rdc.looking.server import Server
 from rdc.looking.watching import ManyRuns, Watch
 from tests.support.cli import environment
+from tests.support.runbooks import command, question
 
 SOON = 14.0
 JSON = {"Content-Type": "application/json"}
+
+OPEN = "Open the page."
+DEPLOY = (
+    "# Deploy\n\n"
+    + command("1. Build", "echo built; [ -e tried ] || { touch tried; false; }", "FAIL: RETRY 2")
+    + question("2. Does it look right?", f"{OPEN}\n\nThen the other.", "YES: CONTINUE", 'NO: STOP "Not deployed"')
+    + command("3. Ship", "until [ -e go ]; do sleep 0.02; done; echo shipped")
+)
+NAME = "deploy.runbook.md"
 
 
 class Reply(NamedTuple):
