@@ -127,6 +127,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("tool"):
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=HANGS))
+        if "is_whole" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("share"):
+            item.add_marker(pytest.mark.share(1))  # so that `make soak` runs it
     if config.getoption("whole"):
         return
     seen: Counter[str] = Counter()
@@ -148,6 +150,12 @@ def limit_examples(test: Any, most: int) -> None:
     """Have hypothesis try a part of the examples of a test; a machine with rules has settings of its own."""
     if whole := getattr(test, "_hypothesis_internal_use_settings", None):
         test._hypothesis_internal_use_settings = settings(whole, max_examples=min(whole.max_examples, most))
+
+
+@pytest.fixture(scope="session")
+def is_whole(request: pytest.FixtureRequest) -> bool:
+    """Whether a test tries all of its examples; `make soak` runs each test that asks."""
+    return bool(request.config.getoption("whole"))
 
 
 @pytest.fixture(scope="session")

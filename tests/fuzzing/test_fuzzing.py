@@ -23,13 +23,13 @@ KEPT = sorted(path for folder in ("corpus", "found") for path in (HERE / folder)
 
 @pytest.mark.parametrize("name", ENTRIES)
 @pytest.mark.share(4)
-def test_kept_inputs_break_nothing(name: str, request: pytest.FixtureRequest) -> None:
+def test_kept_inputs_break_nothing(name: str, is_whole: bool) -> None:
     """All that fuzzing has found, and a part of the corpus."""
     stored = [path for path in KEPT if path.parent.name == name]
     found = [path for path in stored if "found" in path.relative_to(HERE).parts]
     corpus = [path for path in stored if path not in found]
     assert stored
-    for path in [*found, *corpus[:: 1 if request.config.getoption("whole") else 4]]:
+    for path in [*found, *corpus[:: 1 if is_whole else 4]]:
         print(path.relative_to(ROOT))  # the last one that is shown is the one that breaks something
         ENTRIES[name].run(path.read_bytes())
 

@@ -155,10 +155,8 @@ def test_there_are_examples_enough_and_every_target_carries_all_that_runbooks_us
     assert {"deploy-with-rollback", "flaky-test", "process-inbox", "code-review", "release"} <= set(NAMES)
 
 
-@pytest.mark.share(1)
-def test_sources_prove_them(request: pytest.FixtureRequest) -> None:
-    whole = request.config.getoption("whole")
-    files = sorted(str(path) for suffix in SUFFIXES for path in emitted().rglob(f"*{suffix}"))[:: 1 if whole else 7]
+def test_sources_prove_them(is_whole: bool) -> None:
+    files = sorted(str(path) for suffix in SUFFIXES for path in emitted().rglob(f"*{suffix}"))[:: 1 if is_whole else 7]
     result = call("verify", *files, cwd=ROOT)
     lines = result.out.splitlines()
     assert result.code == 0, [line for line in lines if "what rdc" not in line]

@@ -56,12 +56,12 @@ def goes_on_as_told(place: Place, refused: CommandResult) -> None:
 
 
 @pytest.mark.share(3)
-def test_a_journal_that_cannot_grow_loses_no_outcome(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_journal_that_cannot_grow_loses_no_outcome(tmp_path: Path, is_whole: bool) -> None:
     place = Place(tmp_path, FLOW)
     words = run_words(place, "run")
     assert place.call(*words).code == 0
     size = place.journal.stat().st_size
-    for limit in [0, 5, *range(60, size, 149 if request.config.getoption("whole") else 399), size - 1]:
+    for limit in [0, 5, *range(60, size, 149 if is_whole else 399), size - 1]:
         shutil.rmtree(place.state)
         place.write_log([])
         with limit_of_files(limit):

@@ -158,12 +158,11 @@ def ended(tmp_path: Path) -> Place:
     return place
 
 
-def test_the_python_program_refuses_a_journal_with_altered_bytes(ended: Place, request: pytest.FixtureRequest) -> None:
+def test_the_python_program_refuses_a_journal_with_altered_bytes(ended: Place, is_whole: bool) -> None:
     """Each byte and each bit is altered in the tests of the journal itself; here `make test` tries each 97th byte."""
     content, verbs = ended.journal.read_bytes(), ("status", "resume", "run", "status")
-    whole = request.config.getoption("whole")
-    places = range(0, len(content), 41 if whole else 97)
-    assert len(places) > (25 if whole else 10)
+    places = range(0, len(content), 41 if is_whole else 97)
+    assert len(places) > (25 if is_whole else 10)
     for count, place in enumerate(places):
         other = content[place] ^ (1 << count % 8) if count % 3 else ord("\0\n |"[count % 4])
         damaged = content[:place] + bytes([other if other != content[place] else other ^ 1]) + content[place + 1 :]
@@ -177,12 +176,12 @@ def test_the_python_program_refuses_a_journal_with_altered_bytes(ended: Place, r
         assert ended.log() == ["one", "three"]
 
 
-def test_the_python_program_goes_on_with_a_journal_that_was_cut(ended: Place, request: pytest.FixtureRequest) -> None:
+def test_the_python_program_goes_on_with_a_journal_that_was_cut(ended: Place, is_whole: bool) -> None:
     """Of all; and of each line in the middle, and without its end; `make test` takes each third cut and the last."""
     content = ended.journal.read_bytes()
     ends = [place for place, byte in enumerate(content) if byte == ord("\n")]
     cuts = [length for start, end in zip([-1, *ends], ends, strict=False) for length in ((start + end) // 2, end)]
-    for length in cuts if request.config.getoption("whole") else [*cuts[::3], cuts[-1]]:
+    for length in cuts if is_whole else [*cuts[::3], cuts[-1]]:
         goes_on(ended, content, length)
     goes_on(ended, content, 0)
 

@@ -32,10 +32,9 @@ true
 RUN = "loop.runbook.md@mcp"
 
 
-@pytest.mark.share(1)
-def test_many_clients_run_a_step_once(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_many_clients_run_a_step_once(tmp_path: Path, is_whole: bool) -> None:
     serve(tmp_path, "loop.runbook.md", LOOP)
-    rounds = 20 if request.config.getoption("whole") else 2
+    rounds = 20 if is_whole else 2
 
     async def act() -> None:
         async with (
@@ -131,7 +130,7 @@ def stays_on_a_path(machine: Machine, run: list[Table]) -> int:
 
 @pytest.mark.share(40)
 @pytest.mark.parametrize("seed", range(40))
-def test_a_random_client_stays_on_a_path(tmp_path: Path, seed: int, request: pytest.FixtureRequest) -> None:
+def test_a_random_client_stays_on_a_path(tmp_path: Path, seed: int, is_whole: bool) -> None:
     """It passes no question without a recorded person."""
     draw = random.Random(seed)
     document, text = some_document(draw, has_agents=seed >= 20)
@@ -144,7 +143,7 @@ def test_a_random_client_stays_on_a_path(tmp_path: Path, seed: int, request: pyt
 
     async def act(host: Host) -> None:
         await host.call("start", document=document)
-        await call_at_random(host, draw, document, 40 if request.config.getoption("whole") else 12)
+        await call_at_random(host, draw, document, 40 if is_whole else 12)
 
     drive(tmp_path, act, "--forms", mode=MODES[seed // 20 - 1], form=form)
     program = compile_file(str(tmp_path / document)).program
