@@ -1,77 +1,30 @@
-"""Classify the code blocks of a page: commands to run or to show, output, and samples."""
+"""What a command does: whether it opens a shell, waits, is known, or deletes or changes something."""
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
-from typing import Literal
-
-from msgspec import Struct
 
 from compiler.frontends.rundown.check.blocks import PLACEHOLDER, shell_text
 from compiler.frontends.rundown.check.shell import Command, read_commands
-from compiler.importers.placeholders import assigned, why_open
 from compiler.text.regex import Regex
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(words.split())
 
 
-SHELLS = frozenset({"bash", "sh", "shell", "zsh", "ksh", "dash", "commandline", "cmd-line"})
-SESSIONS = _set("console terminal shell-session shellsession sh-session bash-session session term")
-PLAIN = frozenset({"", "text", "txt", "plain", "plaintext", "none", "log", "output", "out"})
-LONGEST = 100_000  # the longest command, below the 127 KiB that a runbook accepts
-_PROMPT = Regex(r"[ \t]*+(?>(?:\([\w.-]+\)[ \t]*+)?)[$%❯➜][ \t]+(?=\S)")
-_OTHER = Regex(
-    r"(?i)[ \t]*(?:\[?[\w.-]+@[\w.-]+[^\n]{0,80}?[#$%>][ \t]|(?:b?a|z)?sh-[\d.]+[#$%]|(?:mysql|mariadb"
-    r"|psql|sqlite|mongo\w*|redis|irb|postgres|cqlsh|ghci|iex|\w+db)\b[^\n]{0,40}[>#](?:[ \t]|$)"
-    r"|>>>[ \t]|In \[\d+\]:|PS[ \t]|[A-Z]:\\)"
-)
-_WEAK = Regex(r"[ \t]*(?:[\w/~.-]*[ \t]?#[ \t]|[\w.:/-]{1,60}>[ \t])")
-"""Both match the prompt of another machine, user or program; the second one needs a known command behind it."""
-_BODY = Regex(r"<<-?[ \t]*['\"\\]?(\w+)")
-_LEFT_OUT = Regex(r"(?:^|[\s\[<(])(?:\.{3}|…)(?:$|[\s\])>])|…|\s\[--?\w", re.MULTILINE)
-_WHOLE_COMMENT = Regex(r"(?m)^[ \t]*#.*$")
-_OUTPUT = Regex(
-    r"(?m)^[ \t]*(?![^\n]*(?:[#|;&=\"'$]|[ \t]-))(?:\S+(?: \S+)*[ \t]{2,}){2}\S"
-    r"|^[ \t]*[\w./-]+(?: \"[^\"\n]+\")? (?:configured|created|deleted|patched|restarted|scaled|unchanged|labell?ed)$"
-    r"|^[ \t]*(?:debug|error|fatal|info|level|msg|time|trace|ts|warn(?:ing)?)(?:=|:[ \t]|\t|[ \t]{2,})"
-)
-_HOST = Regex(r"@[A-Za-z][\w.-]*")  # an alias, as in `wp @shop option get home`
-_NAME = Regex(r"(?:[a-z_./~$\"{][\w./+@${}~\"-]*|\[{1,2}|R|Rscript|:)")
-_OTHER_LANGUAGE = Regex(
-    r"(?m)\{\{|\{%|(?<!;);[ \t]*$|^[ \t]*(?:import|from|def|class|const|let|var|SELECT)\s|^[ \t]*\w+(?: [\w-]+)+ \{$"
-)
-_QUERIES = _set("sql postgresql psql pgsql mysql sqlite promql logql")
-_OPTION = Regex(r"[a-z]\S* (?:\S+ )*-\S")
-_PLAIN_WORD = Regex(r"[\w./@][\w./@:-]*")
-_FILE = Regex(
-    r"(?!-)(?=.{1,60}$)(?:https?://[^\s=]+|\S+\.(?:conf|csv|js|json|jsonnet|md|py|rb|sh|sql|tf|toml|ts|ya?ml))"
-)
-_PREPARES = _set("cd mkdir pushd source set .")
-_HEADS = _set("[ [[ for case select set test export declare local echo")
-_SETTING = frozenset({"=", ":=", "==", "=>", "->", ":", "|"})
-_ARRAY = Regex(r"[A-Z_]+=\(")
-_PROGRAMS = _set("""ansible ansible-playbook apk apt apt-get awk aws az base64 bash brew bundle cargo cat cd chmod
-chown composer conda cp crictl crontab curl date dd df dig dnf docker docker-compose du echo etcdctl export find flux
-fsck gcloud gem gh git go gpg grep gunzip gzip helm hostname htop ifconfig ip iptables java journalctl jq kill
-kubeadm kubectl kustomize ls lsblk lsof make mdadm mkdir mongo mount mv mvn mysql netstat nginx node npm npx nslookup
-oc openssl passwd pg_dump ping pip pip3 pipenv pnpm podman poetry ps psql pwd python python3 rake redis-cli rm rsync
-ruby scp sed service sh source ss ssh su sudo systemctl tail tar tee terraform top touch umount unzip uv vagrant
-vault vi vim wget which yarn yum zfs zip zpool zypper""")
-"""Programs that an untagged block or a code span of a page may start with."""
 _WRAPPERS = frozenset({"sudo", "env", "time", "nohup", "doas", "watch", "xargs", "exec", "command", "nice"})
-_OPENS = _set("""bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql nsenter pry psql
+_OPENS = word_set("""bpython chroot cqlsh ftp ghci iex ipython irb mariadb mongo mongosh mosh mysql nsenter pry psql
 rlogin screen sftp sqlplus ssh su telnet tmux""")
-_OPENS_BARE = _set("bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R")
+_OPENS_BARE = word_set("bash sh zsh fish ksh dash python python3 node ruby redis-cli sqlite3 php lua R")
 _GIVEN = Regex(r"-[cefl]|--(?:command|eval|execute|file)\b|<")
 _REMOTE = Regex(r"(?>(?:-[BbcDEeFIiJLlmOopQRSWw] ?\S+ |-\S+ )*)(?!-)\S+ (?P<code>\S+\s.+)", re.DOTALL)
-_OPENING_WORDS = _set("rsh ssh attach console shell dbshell dbconsole start-session debug")
-_OPENING_TOOLS = _set("""oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails
+_OPENING_WORDS = word_set("rsh ssh attach console shell dbshell dbconsole start-session debug")
+_OPENING_TOOLS = word_set("""oc kubectl docker docker-compose podman vagrant gcloud az aws heroku fly flyctl rails
 minikube virsh""")
-_TAKE = frozenset({"-u", "-e", "-w", "-v", "-p", "-c", "-n", "--user", "--env", "--name", "--namespace", "--container"})
+VALUED = word_set("-u -e -w -v -p -c -n --user --env --name --namespace --container")
 _TTY = Regex(r"-(?:it|ti|i|t)[a-z]?|--(?:tty|interactive|stdin)")
-_LAUNCHERS = _set("bundle bunx hatch node npx php pipenv pnpm poetry python python3 ruby sh bash uv uvx yarn")
+_LAUNCHERS = word_set("bundle bunx hatch node npx php pipenv pnpm poetry python python3 ruby sh bash uv uvx yarn")
 _WAITS = Regex(
     r"git (?:rebase -i |commit (?!(?:.* )?(?:-[a-z]*[mFC]|--(?:file|fixup|message|no-edit)\b)))"
     r"|(?:docker[ -])?compose (?:\S+ ){0,2}up (?!(?:.* )?--?d(?:etach)? )"
@@ -81,23 +34,23 @@ _WAITS = Regex(
     r"|(?:fly|flyctl|railway) logs (?!(?:.* )?(?:-n|--no-tail|--lines) )|(?:\S+ )+logs? tail |sleep [a-z]"
     r"|(?:.*[ :])?(?:serve|watch|live|--watch(?:-only|All)?|--continuous|--ui|--web) "
 )
-_HARMLESS = _set(""": [ [[ awk base64 basename break case cat cd column comm continue cp curl cut date declare df
+_HARMLESS = word_set(""": [ [[ awk base64 basename break case cat cd column comm continue cp curl cut date declare df
 diff dig dirname du echo egrep exit export false fgrep file find for free grep gunzip gzip head history host hostname id
 jest jq local ls lsb_release lsblk lsof md5sum mkdir mktemp mypy netstat nproc nslookup openssl pg_dump pg_isready
 pgrep ping printf ps pwd pytest read readlink readonly realpath return rg ruff sed select seq set sha256sum shift
 sleep sort ss ssh stat sync tail tar test touch tox tr true tsc type uname uniq unset unzip uptime vitest wait wc wget
 which while whoami yq zip""")
 """Programs that only look, compute or write a new file, unless an option or an output changes something."""
-_TOOLS = _set(
+_TOOLS = word_set(
     "bun bundle cargo composer docker dotnet go npm pip pip3 pipenv pnpm poetry python python3 terraform uv yarn"
 )
-_TASK_TOOLS = _set("deno flutter gradle gradlew just make mvn mvnw rake")
-_BUILDS = _set("""build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync
+_TASK_TOOLS = word_set("deno flutter gradle gradlew just make mvn mvnw rake")
+_BUILDS = word_set("""build check ci clippy compile coverage doctor fmt format install lint package pytest pull sync
 template test tests typecheck types validate venv verify vet""")
-_TASKS = _BUILDS - _set("install package pull sync template")
-_ACTS = _set("""add and annotate attach change changepassword commit create edit enable fix generate import insert
+_TASKS = _BUILDS - word_set("install package pull sync template")
+_ACTS = word_set("""add and annotate attach change changepassword commit create edit enable fix generate import insert
 install email mail modify move notify put register rename seed send serve set start tag update wall write""")
-_GIT = _set("""add blame branch cat-file checkout clone commit describe diff fetch grep init log ls-files ls-remote
+_GIT = word_set("""add blame branch cat-file checkout clone commit describe diff fetch grep init log ls-files ls-remote
 merge-base pull remote rev-list rev-parse shortlog show status switch tag""")
 _QUERY = Regex(
     r"(?is)(?:--\w+=|-[ce])?\W*(?:(?:select|show|explain|describe)\b(?!.*(?:\binto\b|;\W*(?!select|show|explain)\w"
@@ -110,7 +63,7 @@ _UNSURE = Regex(
 )
 _RUNNER = Regex(r"(?:uv|poetry|pipenv|hatch) run |python3? -m |bundle exec |(?:npx|bunx|uvx) (?:-y )?|pnpm exec ")
 _LOOKUP = Regex(r"(?:describe|filter|get|head|list|lookup|validate)-(?!credentials|.*and-)[a-z-]+")  # as `aws` has them
-_HARM = _set("""apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete
+_HARM = word_set("""apply autoremove bump cherrypick clean cleanup comment cordon dd decommission defrag del delete
 demote deploy deprovision deregister destroy detach disable down drain drop erase evict failover fdisk flush flushall
 flushdb groupdel halt iptables kill killall mask merge migrate mkfs mongorestore overwrite parted passwd patch pkill
 poweroff promote prune publish purge push quarantine rebase reboot recreate release reload remove renew replace rerun
@@ -136,181 +89,27 @@ _CHANGES = Regex(
     r"|(?:docker[ -])?compose (?:\S+ ){0,4}up |git checkout (?:(?:.* )?(?:--|\.) |\S+\.[a-z]{2,4} |[^-]\S* [^-])"
     r"|cp (?!(?:.* )?(?:\.|(?:\./|/tmp/|[^/~.])\S*/|[^/~.]/|\S*(?:[.-](?:bak|backup|old|orig)|~|\))) $)"
 )
-_SHOWS = _set("describe diff explain get help history info inspect list logs ls search show status view")
-_LOOKS = _set("audit check preflight status test verify")  # at an end of the name of a script
+_SHOWS = word_set("describe diff explain get help history info inspect list logs ls search show status view")
+_LOOKS = word_set("audit check preflight status test verify")  # at an end of the name of a script
 _DRY = Regex(r"--dry-?run(?:=(?!none|false).*)?")
 _WRITES = Regex(
     r"(?:(?<![<>&\d=-])1?>\|?|&>|>&(?![\d-]))(?![>&(])[ \t]*(?!/dev/[^s]|/dev/std|/tmp/)\S"
     r"|>>[ \t]*(?:[~/]|\$\{?HOME)(?!dev/|tmp/)"
 )
 _SQL = Regex(r"(?i)\b(?:drop\s+\w+|truncate|vacuum|delete\s+from|alter\s+\w+|update\s+[\w.]+\s+set|insert\s+into)\b")
-_READS = _set("""[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq ls lsb_release lsof nslookup ping
+_READS = word_set("""[ [[ awk cat cd date df diff dig du echo egrep fgrep grep head jq ls lsb_release lsof nslookup ping
 printf ps rg sort tail test tree true type uniq wc which""")
-_FILES = _set("cd chmod chown cp make mkdir mv pushd rm touch")
-_QUIET = _set("[ [[ cd date echo printf test true type which")
-_LOOK_WORDS = _SHOWS | _set("--dry-run health images is-active lint log ping plan ps template top version")
+_FILES = word_set("cd chmod chown cp make mkdir mv pushd rm touch")
+_QUIET = word_set("[ [[ cd date echo printf test true type which")
+_LOOK_WORDS = _SHOWS | word_set("--dry-run health images is-active lint log ping plan ps template top version")
 _PLAIN = Regex(r"[^/.=:@$]*|[a-z][a-z-]*(?::[a-z-]+)+")  # also a task such as `db:migrate`
 _PARTS = Regex(r"[a-z]+")
 _RUNS_TEXT = frozenset({"sh", "bash", "psql", "mysql", "mariadb", "sqlite3"})
-_OPENING = "it opens a shell, so the commands below are for another machine or program"
 
 
-class Block(Struct, frozen=True):
-    """A code block: its kind, its code without prompts, and the output below the commands.
-
-    `why` is the reason why a command is only shown, as words for a report. `opens` means that it opens a shell on
-    another machine or in another program. `harm` has the lines that delete or change something.
-    """
-
-    kind: Literal["run", "show", "output", "sample"]
-    code: str
-    output: str = ""
-    tag: str = ""
-    why: str = ""
-    opens: bool = False
-    harm: tuple[str, ...] = ()
-
-
-def read_block(info: str, text: str) -> Block:
-    """Classify a code block."""
-    tag = tag_of(info)
-    is_shell, is_plain = tag in SHELLS or tag in SESSIONS, tag in PLAIN
-    lines = text.rstrip("\n").split("\n")
-    if not (is_shell or is_plain) or not text.strip() or text.lstrip().startswith(("```", "~~~")):
-        return Block("sample", text, tag=tag)
-    code, output = _session(lines)
-    others = (line for line in (output.split("\n") if code else lines) if _is_other(line, is_weak=tag not in SHELLS))
-    if next(others, None) is not None:  # a dialogue stays in its order
-        opens = any(map(_opens, read_commands(code).commands))
-        return Block("show", text, tag=tag, why="the prompt is of another machine, user or program", opens=opens)
-    if code:
-        return _command(code, output, tag)
-    if is_shell and looks_like_command(text):
-        why = "the block is a session without a prompt" if tag in SESSIONS else ""
-        return _command(text, "", tag, why)
-    if is_plain and tag not in {"log", "output", "out"} and _starts_like_command(text):
-        opens = any(map(_opens, read_commands(text).commands))
-        return Block("show", text, tag=tag, why="the block has no shell tag", opens=opens)
-    first = next(line for line in lines if line.strip())
-    if is_shell and any(map(_opens, read_commands(PLACEHOLDER.sub("X", first)).commands)):
-        return Block("show", text, tag=tag, why=_OPENING, opens=True)
-    return Block("sample" if is_shell else "output", text, tag=tag)
-
-
-def _is_other(line: str, *, is_weak: bool) -> bool:
-    is_typed = is_weak and _WEAK.match(line) is not None and _starts_like_command(_WEAK.sub("", line, count=1))
-    return is_typed or _OTHER.match(line) is not None
-
-
-def tag_of(info: str) -> str:
-    """Return the language of an info string."""
-    word = re.sub(r"[{}.]", " ", info).split()
-    return word[0].lower() if word else ""
-
-
-def looks_like_command(code: str) -> bool:
-    """Return whether code is certainly meant for a shell, whole and readable."""
-    if len(code) > LONGEST or _LEFT_OUT.search(_WHOLE_COMMENT.sub("", code)):
-        return False
-    if any(row[0].split()[0] not in _PROGRAMS for row in _OUTPUT.finditer(shell_text(code))):
-        return False
-    if not all(char.isprintable() or char in "\n\t" for char in code):
-        return False  # an invisible character can hide a command
-    plain = PLACEHOLDER.sub("X", code)
-    commands = read_commands(plain).commands
-    is_other = _OTHER_LANGUAGE.search(shell_text(plain, all_words=True)) is not None  # also templates such as Jinja's
-    return bool(commands) and not is_other and all(map(_is_plausible, commands))
-
-
-def _is_plausible(command: Command) -> bool:
-    if not command.name:
-        return bool(command.assigned) or bool(command.inside)
-    rest = command.words[command.words.index(command.name) + 1 :]
-    is_setting = any(word in _SETTING or _ARRAY.match(word) for word in rest[:1]) and command.name not in {"[", "[["}
-    return _NAME.fullmatch(command.name) is not None and not is_setting
-
-
-def _starts_like_command(text: str) -> bool:
-    commands = read_commands(PLACEHOLDER.sub("X", text)).commands
-    return bool(commands) and commands[0].name.rpartition("/")[2] in _PROGRAMS and looks_like_command(text)
-
-
-def is_command_span(text: str) -> bool:
-    """Return whether the code in a sentence is a whole command."""
-    return " " in text.strip() and _starts_like_command(text)
-
-
-def is_typed(block: Block) -> bool:
-    """Return whether a block that isn't a command may be typed: a query, or one line with an option."""
-    is_line = block.kind == "output" and "\n" not in block.code.strip() and _OPTION.search(block.code)
-    return block.tag in _QUERIES or bool(is_line and looks_like_command(block.code))
-
-
-def _session(lines: Sequence[str]) -> tuple[str, str]:
-    code: list[str] = []
-    output: list[str] = []
-    end, goes_on = "", False
-    for line in lines:
-        prompt = _PROMPT.match(line)
-        if end:
-            code.append(line.removeprefix("> "))
-            end = "" if code[-1].strip() == end else end
-        elif prompt and not goes_on:
-            code.append(line[prompt.end() :])
-        elif goes_on:
-            code.append(line.removeprefix("> "))
-        else:
-            output.append(line)
-            continue
-        if not end and (body := _BODY.search(code[-1])) and "<<<" not in code[-1] and not goes_on:
-            end = body[1]
-        goes_on = not end and code[-1].endswith("\\")
-    return ("\n".join(code) + "\n", "\n".join(output).strip("\n")) if code else ("", "")
-
-
-def _command(code: str, output: str, tag: str, why: str = "") -> Block:
-    plain = PLACEHOLDER.sub("X", code)
-    commands = read_commands(plain).commands
-    opens = any(map(_opens, commands))
-    if _LEFT_OUT.search(_WHOLE_COMMENT.sub("", code)):
-        return Block("sample", code, output, tag, opens=opens)
-    if not looks_like_command(code):
-        return Block("show", code, output, tag, "it doesn't look like a whole command", opens)
-    harm = tuple(dict.fromkeys(_harm(code, commands)))
-    why = why or why_open(code) or _why_shown(code, commands, harm)
-    return Block("show" if why else "run", code, output, tag, why, opens, harm)
-
-
-def _why_shown(code: str, commands: Sequence[Command], harm: Sequence[str]) -> str:
-    if any(_HOST.fullmatch(word) for words in _all_words(code) for word in words[1:2]):
-        return "it names another host"
-    if any(map(_opens, commands)):
-        return _OPENING
-    if any(map(_waits, commands)):
-        return "it may open an editor, or show lines until you stop it"
-    return "it has several stages, and a person looks in between" if _has_stages(code, commands, harm) else ""
-
-
-def programs_of(code: str) -> list[str]:
-    """Return the name of each program that a block runs, without sudo and similar wrappers."""
-    return [words[0].rpartition("/")[2] for words in _all_words(code)]
-
-
-def _all_words(code: str) -> list[list[str]]:
+def all_words(code: str) -> list[list[str]]:
+    """Return the words of each command, without sudo and similar wrappers."""
     return list(filter(None, map(_words, read_commands(PLACEHOLDER.sub("=", code)).commands)))
-
-
-def summary_of(code: str) -> str:
-    """Return a short instruction for a block, such as `Run git fetch` or `Set NAME`."""
-    prompt = _OTHER.match(code)
-    code = code[prompt.end() :].partition("\n")[0] if prompt and "@" in prompt[0] else code
-    found = [words for words in _all_words(code) if words[0] not in _HEADS]
-    words = next((words for words in found if words[0] not in _PREPARES), found[0] if found else [])
-    words = words[:1] + words[3:] if len(words) > 3 and words[1] in _TAKE else words
-    names = [name for command in read_commands(code).commands for name in assigned(command.words)]
-    named = list(takewhile(_PLAIN_WORD.fullmatch, words))[:3]
-    plain = " ".join(named if len(named) > 1 else [*named, *filter(_FILE.fullmatch, words[1:])][:2])
-    return f"Run {plain}" if plain else f"Set {' and '.join(names[:2])}" if names else "Run the commands"
 
 
 def _words(command: Command) -> list[str]:
@@ -326,16 +125,17 @@ def _unwrapped(words: list[str]) -> list[str]:
     return words
 
 
-def _opens(command: Command) -> bool:
-    return _opens_shell(_words(command), command.before)
+def opens_shell(command: Command) -> bool:
+    """Return whether a command opens a shell on another machine or in another program."""
+    return _is_shell(_words(command), command.before)
 
 
-def _opens_shell(words: list[str], before: str = "") -> bool:
+def _is_shell(words: list[str], before: str = "") -> bool:
     name, rest = (words[0].rpartition("/")[2], words[1:]) if words else ("", [])
     if name in {"-i", "-s"} or (name in _OPENS_BARE and not rest and not before.startswith("|")):
         return True
     if name == "ssh" and (remote := _remote(rest)):
-        return any(map(_opens, remote))
+        return any(map(opens_shell, remote))
     if name in {"psql", "mysql", "mariadb"}:
         return before != "|" and not any(map(_GIVEN.match, rest))
     if name in _OPENS:
@@ -346,7 +146,7 @@ def _opens_shell(words: list[str], before: str = "") -> bool:
         if {"exec", "run"} & set(rest):
             inner = _inner(rest)
             waits = "exec" in rest or any(map(_TTY.fullmatch, rest))
-            return _opens_shell(inner) if inner and inner[0][:1] != "-" else waits
+            return _is_shell(inner) if inner and inner[0][:1] != "-" else waits
     return False
 
 
@@ -360,15 +160,16 @@ def _inner(rest: list[str]) -> list[str]:
         return _unwrapped(rest[rest.index("--") + 1 :])
     place = 1 + min(rest.index(word) for word in ("exec", "run") if word in rest)
     while place < len(rest) and rest[place].startswith("-"):
-        place += 1 + (rest[place] in _TAKE)
+        place += 1 + (rest[place] in VALUED)
     return _unwrapped(rest[place + 1 :])
 
 
-def _waits(command: Command) -> bool:
+def waits(command: Command) -> bool:
+    """Return whether a command may open an editor, or show lines until a person stops it."""
     words = _words(command)
     is_loop = command.inside[-1:] == ("while",)
     is_endless = is_loop and (words[:1] in ([":"], ["false"], ["sleep"], ["true"]) or words[1:2] == ["1"])
-    is_remote = words[:1] == ["ssh"] and any(map(_waits, _remote(words[1:])))
+    is_remote = words[:1] == ["ssh"] and any(map(waits, _remote(words[1:])))
     return is_endless or is_remote or _WAITS.match(_line(words)) is not None
 
 
@@ -438,7 +239,8 @@ def _named(name: str, rest: Sequence[str]) -> str:
     return next(started, name).rpartition("/")[2].partition(".")[0] if name in _LAUNCHERS else name
 
 
-def _harm(code: str, commands: Sequence[Command]) -> Iterator[str]:
+def harm_of(code: str, commands: Sequence[Command]) -> Iterator[str]:
+    """Yield the lines of a block that delete or change something."""
     lines = code.split("\n")
     shown = PLACEHOLDER.sub("X", code)
     yield from (lines[shown.count("\n", 0, one.start)].strip() for one in commands if _changes(one))
@@ -465,7 +267,7 @@ def _looks(command: Command) -> bool:
     return is_look and ">" not in words and not _changes(command)
 
 
-def _has_stages(code: str, commands: Sequence[Command], harm: Sequence[str]) -> bool:
+def has_stages(code: str, commands: Sequence[Command], harm: Sequence[str]) -> bool:
     """Return whether a person decides inside a block: it looks, then changes something, or has two harmful parts."""
     parts = (part for part in code.split("\n\n") if part.lstrip()[:1] == "#")
     if sum(any(line in part for line in harm) for part in parts) > 1:

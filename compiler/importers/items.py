@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.importers import markup, sections, words
-from compiler.importers.commands import Block, is_command_span, is_typed, read_block, summary_of
+from compiler.importers.blocks import Block, is_command_span, is_typed, read_block, summary_of
 from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question, task_question
 from compiler.importers.markdown import Piece
 from compiler.importers.sections import (

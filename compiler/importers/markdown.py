@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.rundown.printing import fenced
-from compiler.importers.commands import is_command_span, looks_like_command
+from compiler.importers.blocks import is_command_span, looks_like_command
 from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.text.regex import Regex
 from compiler.text.source import Source

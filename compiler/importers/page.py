@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from compiler.frontends.rundown import MOST_HEADINGS
 from compiler.importers import markup, words
 from compiler.importers import sections as kinds
-from compiler.importers.commands import programs_of
+from compiler.importers.blocks import programs_of
 from compiler.importers.draft import (
     Draft,
     Item,

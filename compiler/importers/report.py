@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from compiler.importers import words
-from compiler.importers.commands import read_block
+from compiler.importers.blocks import read_block
 from compiler.importers.draft import Draft, Printed, labeled
 from compiler.importers.markdown import Page, Piece, Section, read_page, words_of
 from compiler.importers.sections import asks, every

@@ -9,7 +9,7 @@ from operator import eq
 from msgspec.structs import replace
 
 from compiler.importers import markup, words
-from compiler.importers.commands import Block, is_command_span, read_block
+from compiler.importers.blocks import Block, is_command_span, read_block
 from compiler.importers.markdown import Piece, Section
 from compiler.importers.placeholders import find
 from compiler.text.regex import Regex

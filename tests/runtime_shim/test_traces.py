@@ -220,7 +220,6 @@ def test_a_run_that_could_not_send_does_so_later(place: Path, collector: Collect
 
 def by_sdk(one: Span, resource: Resource, scope: InstrumentationScope) -> ReadableSpan:
     """The span that the SDK would have made."""
-
     pairs = (pair.partition("=") for pair in one.trace_state.split(",") if pair)
     state = TraceState([(key, value) for key, _, value in pairs])
 

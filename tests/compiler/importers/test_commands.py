@@ -2,7 +2,8 @@
 
 import pytest
 
-from compiler.importers.commands import is_known, read_block
+from compiler.importers.blocks import read_block
+from compiler.importers.commands import is_known
 from tests.support.imported import RUN, block, draft
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.importers.commands import summary_of
+from compiler.importers.blocks import summary_of
 from compiler.importers.markup import cut
 from tests.support.imported import RUN, block, draft, page
 
