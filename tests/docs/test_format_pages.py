@@ -22,7 +22,7 @@ from tests.compiler.frontends.agent_workflow import workflows
 from tests.conftest import ROOT
 from tests.support import stepspec_documents
 from tests.support.cli import call, spawn
-from tests.support.pages import blocks
+from tests.support.pages import blocks, titled
 
 pytestmark = pytest.mark.process
 
@@ -47,9 +47,8 @@ LAST_LINE = "#!/bin/sh\nsed -n '/./h; ${x;p;}'\n"
 def folder(tmp_path: Path) -> Path:
     """A folder with the first workflow and the first playbook of their pages."""
     (tmp_path / "rdc.toml").touch()
-    (tmp_path / WORKFLOW).write_text(WORKFLOW_BLOCKS[0].text, encoding="utf-8")
-    first = next(block.text for block in PLAYBOOK_BLOCKS if block.kind == "markdown")
-    (tmp_path / PLAYBOOK).write_text(first, encoding="utf-8")
+    for name, at in ((WORKFLOW, "agent_workflow.md"), (PLAYBOOK, "playbook.md")):
+        (tmp_path / name).write_text(titled(f"{name} from docs/formats/{at}")[1], encoding="utf-8")
     return tmp_path
 
 
@@ -58,19 +57,19 @@ def commands(text: str) -> list[list[str]]:
     return [shlex.split(line.partition(" < ")[0]) for line in re.findall(r"^\$ rdc (.*)$", text, re.MULTILINE)]
 
 
-def run(folder: Path, *words: str, given: str = "", llm: str = "") -> tuple[int, str]:
+def run(folder: Path, code: int, *words: str, given: str = "", llm: str = "") -> str:
     (folder / "bin").mkdir(exist_ok=True)
     (folder / "bin" / "llm").write_text(llm, encoding="utf-8")
     (folder / "bin" / "llm").chmod(0o755 if llm else 0o644)
     done = spawn(*words, cwd=folder, given=given, PATH=f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    return done.code, done.out + done.err
+    assert done.code == code, done.out + done.err
+    return done.out + done.err
 
 
 def test_the_first_workflow_runs_with_an_agent_and_without(folder: Path) -> None:
     example = (ROOT / "examples" / "workflows" / WORKFLOW).read_text(encoding="utf-8")
     assert (folder / WORKFLOW).read_text(encoding="utf-8") == example.partition("\n")[2]
-    code, output = run(folder, *commands(WORKFLOWS)[1], llm=GOOD)
-    assert (code, output.splitlines()[-1]) == (0, "rdc: COMPLETE"), output
+    assert run(folder, 0, *commands(WORKFLOWS)[1], llm=GOOD).splitlines()[-1] == "rdc: COMPLETE"
     reports = {path.name for path in (folder / ".rdc" / "first-note" / "reports").iterdir()}
     assert reports == {"draft.md", "check.md", "finish.md"}
     prompt = (folder / ".rdc" / "first-note" / "prompts" / "draft.1").read_text(encoding="utf-8")
@@ -80,10 +79,9 @@ def test_the_first_workflow_runs_with_an_agent_and_without(folder: Path) -> None
     assert prompt == head + rest.partition("AGAIN\n\n")[2].rstrip("\n")
     shutil.rmtree(folder / ".rdc")
     _, _, without, answer, resume, *_ = commands(WORKFLOWS)
-    assert run(folder, *without)[0] == 75
-    assert run(folder, *answer, given="A draft.\n")[0] == 0
-    code, output = run(folder, *resume)
-    assert (code, "rdc: WAITING check" in output) == (75, True)
+    run(folder, 75, *without)
+    run(folder, 0, *answer, given="A draft.\n")
+    assert "rdc: WAITING check" in run(folder, 75, *resume)
 
 
 def test_the_tables_of_workflows_have_every_key() -> None:
@@ -124,17 +122,15 @@ def test_the_first_playbook_runs_with_an_agent_and_without(folder: Path) -> None
     for name in (WORKFLOW, PLAYBOOK):
         assert call("check", "--strict", name, cwd=folder).code == 0
         assert call("fmt", "--check", name, cwd=folder).code == 0
-    assert run(folder, *with_agent, llm=LAST_LINE)[0] == 75
-    assert run(folder, *answer)[0] == 0
-    code, output = run(folder, *resume, llm=LAST_LINE)
-    assert code == 0, output
+    run(folder, 75, *with_agent, llm=LAST_LINE)
+    run(folder, 0, *answer)
+    run(folder, 0, *resume, llm=LAST_LINE)
     assert (folder / ".rdc" / "release-note" / "release-note.md").read_text().strip() == "Search is faster"
     shutil.rmtree(folder / ".rdc")
     *_, start, answer, resume = commands(PLAYBOOKS)
-    assert run(folder, *start)[0] == 75
-    assert run(folder, *answer, given="New: faster search\n")[0] == 0
-    code, output = run(folder, *resume)
-    assert (code, "May the note name all of these?" in output) == (75, True)
+    run(folder, 75, *start)
+    run(folder, 0, *answer, given="New: faster search\n")
+    assert "May the note name all of these?" in run(folder, 75, *resume)
 
 
 def test_the_other_blocks_of_playbooks_are_read_without_findings() -> None:

@@ -33,11 +33,7 @@ ADDRESS = re.compile(r"""(?:url\(|@import\s)\s*["']?(?:https?:)?//""")
 @pytest.fixture(scope="module")
 def site() -> Path:
     """The folder of the built site; a broken link raises an error."""
-
-    def make(folder: Path) -> None:
-        build(folder)
-
-    return shared("site", make) / "html"
+    return shared("site", build) / "html"
 
 
 @pytest.fixture(scope="module")
@@ -106,9 +102,8 @@ def test_pages_read_as_on_github(pages: Pages) -> None:
 def test_links_between_pages_become_links_of_the_site() -> None:
     known = {"docs/a/x.md": "a/x.md", "docs/y.md": "y.md", "README.md": "index.md"}
     text = "See [y](../y.md#top), [the\nhome](../../README.md), [the license](../../LICENSE) and `[z](z.md)`.\n"
-    assert converted("docs/a/x.md", text, known) == (
-        "See [y](../y.md#top), [the\nhome](../index.md), the license and `[z](z.md)`.\n"
-    )
+    wanted = "See [y](../y.md#top), [the\nhome](../index.md), the license and `[z](z.md)`.\n"
+    assert converted("docs/a/x.md", text, known) == wanted
 
 
 def test_lists_are_indented_as_the_generator_wants_it() -> None:

@@ -60,10 +60,6 @@ def to_review() -> dict[str, list[str]]:
     return {place: each for place, each in sorted(found.items()) if each}
 
 
-def counted() -> dict[str, int]:
-    return {place: len(found) for place, found in to_review().items()}
-
-
 def test_the_number_of_words_to_review_only_falls() -> None:
     known: dict[str, int] = json.loads(KNOWN.read_text(encoding="utf-8"))
     risen = {place: Counter(found) for place, found in to_review().items() if len(found) > known.get(place, 0)}
@@ -88,5 +84,6 @@ def test_no_line_has_a_word_that_is_ruled_out_and_fewer_have_one_that_names_noth
 
 
 if __name__ == "__main__":
-    KNOWN.write_text(json.dumps(counted(), indent=1) + "\n", encoding="utf-8")
+    counted = {place: len(found) for place, found in to_review().items()}
+    KNOWN.write_text(json.dumps(counted, indent=1) + "\n", encoding="utf-8")
     sys.exit(0)

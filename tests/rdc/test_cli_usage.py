@@ -18,7 +18,7 @@ from tests.support.cli import GOOD, Result, call, document, environment, execute
 
 pytestmark = pytest.mark.process
 
-ONE, BOTH = "-o - accepts only one document", "-o - and --format json both write"
+ONE, BOTH = "-o - accepts only one document", "-o - and --format json both write to standard output; remove one of them"
 UNKNOWN = "unknown diagnostic code"
 FORMATS = ("rundown", "playbook", "agent-workflow", "json", "stepspec")
 HEAVY = {
@@ -43,11 +43,7 @@ HEAVY = {
         ("compile a b --to python -O x=y", "target python: there is no option `x`", "targets python"),
         ("compile a b --to python -o -", f"{ONE}, but you gave 2; choose a folder with -o", "compile --help"),
         ("compile a --to python -o - --check", "--check compares files; remove -o -", "compile --help"),
-        (
-            "compile a --to python -o - --format json",
-            f"{BOTH} to standard output; remove one of them",
-            "compile --help",
-        ),
+        ("compile a --to python -o - --format json", BOTH, "compile --help"),
         ("explain RD999", f"{UNKNOWN} 'RD999'; did you mean RD869 or RD859 or RD819?", "explain --list"),
         ("explain no-stps", f"{UNKNOWN} 'no-stps'; did you mean no-steps or unknown-step?", "explain --list"),
         ("explain", "missing argument 'CODE'; to list all codes, run 'rdc explain --list'", "explain --help"),
@@ -98,10 +94,8 @@ def test_a_defect_is_one_line_and_an_interrupt_is_quiet(tmp_path: Path, monkeypa
 def test_a_closed_pipe_is_quiet_and_so_is_a_closed_standard_output(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command, env = [sys.executable, "-m", "rdc", "explain", "--list"], environment()
-    done = subprocess.run(
-        command, cwd=tmp_path, env=env, stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False
-    )
+    rdc, env = [sys.executable, "-m", "rdc", "explain", "--list"], environment()
+    done = subprocess.run(rdc, cwd=tmp_path, env=env, stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
     script = ["sh", "-c", f'"{sys.executable}" -m rdc --version >&-']
@@ -148,15 +142,8 @@ print(sorted({{"pydantic", "compiler.frontends.stepspec.frontend"}} & set(sys.mo
 
 
 WORDS = (
-    "check",
-    "check --fix",
-    "compile --to python",
-    "compile --to json -o -",
-    "graph",
-    "diff",
-    "run",
-    "test",
-    "trace",
+    *("check", "check --fix", "compile --to python", "compile --to json -o -"),
+    *("graph", "diff", "run", "test", "trace"),
 )
 
 

@@ -23,7 +23,7 @@ def begin(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(VARIABLE), ignore_errors=True))
 
 
-def shared(name: str, make: Callable[[Path], None]) -> Path:
+def shared(name: str, make: Callable[[Path], object]) -> Path:
     """Return the folder of this name; `make` fills it, once in a run."""
     folder = Path(os.environ[VARIABLE]) / name
     once(folder, lambda: make(folder))
@@ -42,7 +42,7 @@ def first(name: str) -> Iterator[None]:
         ready.touch()
 
 
-def once(folder: Path, make: Callable[[], None]) -> None:
+def once(folder: Path, make: Callable[[], object]) -> None:
     """Make what is in a folder, unless that was done before."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     ready = folder.with_name(f"{folder.name}.ready")

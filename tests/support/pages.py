@@ -158,6 +158,5 @@ def leads_somewhere(page: str, target: str) -> bool:
     """Whether a relative link has its file and, in a page, its heading."""
     name, _, anchor = target.partition("#")
     path = (ROOT / page).parent / name if name else ROOT / page
-    if not path.exists():
-        return False
-    return not anchor or path.suffix != ".md" or anchor in anchors(path.resolve().relative_to(ROOT).as_posix())
+    is_anchored = bool(anchor) and path.suffix == ".md"
+    return path.exists() and (not is_anchored or anchor in anchors(path.resolve().relative_to(ROOT).as_posix()))
