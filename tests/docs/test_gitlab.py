@@ -1,6 +1,7 @@
 """The job of the page for GitLab: GitLab's schema accepts it, and it runs, waits and continues."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -70,8 +71,9 @@ def test_the_job_waits_for_a_reply_and_continues_with_it(tmp_path: Path) -> None
 
 def script(project: Path, folder: Path, **variables: str) -> tuple[int, str]:
     file = yaml.safe_load((project / ".gitlab-ci.yml").read_text())
-    given = {"PATH": os.environ["PATH"], "FOLDER": str(folder), "CI_PROJECT_DIR": str(project), "REPLY": ""}
-    done = warm.run(["bash", "-ec", "\n".join(file["deploy"]["script"])], cwd=project, env={**given, **variables})
+    given = {"PATH": os.environ["PATH"], "FOLDER": str(folder), "CI_PROJECT_DIR": str(project)}
+    given = {**dict.fromkeys(file["variables"], ""), **given, **variables}
+    done = warm.run(["bash", "-ec", "\n".join(file["deploy"]["script"])], cwd=project, env=given)
     return done.returncode, done.stderr.decode()
 
 
@@ -84,5 +86,10 @@ def test_a_value_of_the_form_is_one_word_and_the_script_waits_and_continues(tmp_
     code, printed = script(project, shop, VERSION="1.5")
     assert (code, "WAITING 2 Is the build good?" in printed) == (75, True)
     assert not (shop / "live.txt").exists()
-    assert "rdc: COMPLETE" in script(project, shop, REPLY="yes")[1]
+    (tmp_path / "cp").write_text("#!/bin/sh\nkill -9 $PPID\n")
+    (tmp_path / "cp").chmod(0o755)
+    assert script(project, shop, REPLY="yes", PATH=f"{tmp_path}:{os.environ['PATH']}")[0] == 128 + signal.SIGKILL
+    assert "WAITING 3 Deploy 1.5" in script(project, shop, REPLY="yes")[1]
+    assert script(project, shop, INTERRUPTED="pass --by someone")[0] == 2
+    assert "rdc: COMPLETE" in script(project, shop, INTERRUPTED="rerun")[1]
     assert (shop / "live.txt").read_text() == "shop 1.5\n"
