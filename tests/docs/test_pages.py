@@ -19,7 +19,7 @@ import pytest
 from rdc.commands import COMMANDS
 from tests.conftest import ROOT
 from tests.support import warm
-from tests.support.pages import Command, File, actions, blocks, broken_links, names, prose
+from tests.support.pages import Command, File, actions, blocks, broken_links, names, prose, text
 from tools.regenerate import FILES
 
 pytestmark = pytest.mark.process
@@ -128,11 +128,9 @@ def shown(output: str) -> str:
 def check(command: Command, code: int, output: str) -> None:
     """Compare a command's output with the page's."""
     place = f"line {command.line}: $ {command.command}\n{output}(exit code {code})"
-    succeeded = code == 0 or command.output not in ("", "...\n")
-    assert succeeded, place
-    if command.output:
-        same = re.fullmatch(shown(command.output), formed(output)) is not None
-        assert same, f"{place}\nthe page shows:\n{command.output}"
+    assert code == 0 or command.output not in ("", "...\n"), place
+    is_same = not command.output or re.fullmatch(shown(command.output), formed(output))
+    assert is_same, f"{place}\nthe page shows:\n{command.output}"
 
 
 LATER = {"docs/targets/dbos.md"}
@@ -154,8 +152,12 @@ def test_commands_print_what_the_page_shows(page: str, tmp_path: Path) -> None:
                 check(step, *started.run(step.command))
 
 
+MADE = re.compile(r"(?:>|\btee|\bsed -i\S* '[^']*') *([\w./-]+)")
+"""A file that a hidden command writes."""
+
+
 @pytest.mark.parametrize("page", WRITTEN)
-def test_every_command_is_run_or_says_why_not(page: str) -> None:
+def test_every_command_is_run_or_says_why_not_and_what_it_needs_is_shown(page: str) -> None:
     untested = [
         f"line {block.line}"
         for block in blocks(page)
@@ -163,6 +165,10 @@ def test_every_command_is_run_or_says_why_not(page: str) -> None:
         if re.search(r"^\$ |^rdc [a-z-]+\b(?!:)", block.text, re.MULTILINE)
     ]
     assert not untested, "make it a ```console block, or write `<!-- not run: REASON -->` above it"
+    for hidden in re.finditer(r"^<!-- run: (.*) -->$", text(page), re.MULTILINE):
+        for made in MADE.findall(hidden[1]):
+            assert not re.search(rf"(?<![\w./-]){made}(?!\w)", text(page)[hidden.end() :]), f"show {made}"
+    assert " sed -i '" not in text(page), "write `sed -i.old`, which works on all systems"
     called = {word for block in blocks(page) for word in re.findall(r"^\$ rdc ([a-z-]+)", block.text, re.MULTILINE)}
     assert called <= {*COMMANDS}
 
