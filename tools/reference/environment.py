@@ -32,10 +32,10 @@ OF_PROGRAMS = {
     "RDC_AGENTS": "A file with a line `TYPE=COMMAND` for each type of agent. `--agent-for` and `--agent` override it.",
     "RDC_EXECUTOR": "The command that does the work of specifications. `--executor` overrides it.",
     "RDC_DATABASE": "The database of a worker, as `sqlite:///FILE` or `postgresql://…`. `--database` overrides it.",
-    **dict.fromkeys(
-        ("CLAUDECODE", "CODEX_THREAD_ID", "AI_AGENT"),
-        "An agent runs the command, if it is set and not empty: decisions that are for people are refused.",
-    ),
+    "CLAUDECODE": "If it is set and not empty, rdc assumes that an agent runs the command, and refuses decisions for "
+    "people. A compiled program checks this only with `-O operator=full`, or if its document calls agents, tools or "
+    "executors. Workers and native Makefiles never check it.",
+    **dict.fromkeys(("CODEX_THREAD_ID", "AI_AGENT"), "The same as `CLAUDECODE`."),
     "OTEL_EXPORTER_OTLP_ENDPOINT": "The collector that gets [traces](../how-to/traces.md), which has more variables.",
     "TRACEPARENT": "The trace that a run becomes a part of, if it sends one.",
     "NO_COLOR": "No colors, if it is set and not empty.",
