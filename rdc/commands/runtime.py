@@ -40,11 +40,11 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     """Print the runtime of an edition, as generated programs contain it.
 
     NAME may also be `make-loop`, the loop of Makefiles; `make` and `github`, the parts that Makefiles and workflows
-    call; `dbos-EDITION`, the part for workers of an edition; `traces` and `shared_traces`, the part for traces in a
-    program and beside one; or `publish`, the part that publishes for workflows.
+    call; `dbos-values`, `dbos-agents` or `dbos-stepspec`, a worker's part; `traces` and `shared_traces`, the part for
+    traces in a program and beside one; or `publish`, the part that publishes for workflows.
 
     With --diff, OLD_FILE is a saved runtime, a Python program, a worker or a Makefile of any rdc version. Exit codes: 0
-    its runtime is the same, 1 it differs (and prints a unified diff).
+    success (with --diff: the runtime is the same), 1 it differs (and prints a unified diff), 2 usage error.
     """
     if hashes == (name is not None) or (old is not None and name is None):
         raise click.UsageError("give either the NAME of an edition or --sha256")
