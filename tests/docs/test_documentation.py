@@ -1,12 +1,18 @@
 """The generated pages are current, and pages name tests that exist. `test_pages.py` runs their commands."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from backends.registry import BACKENDS
 from rdc.commands import COMMANDS
+from rdc.commands.schema import SCHEMAS
+from runtime_shim.targets.make import RENAMED
+from runtime_shim.tasks.recipes import RECIPES
 from tests.conftest import ROOT
+from tests.support.cli import call
 from tools.reference.cli import with_code
 from tools.reference.environment import INTERNAL, OF_PROGRAMS, OF_RDC, OF_STEPS, OF_WORKFLOWS, listed, named
 from tools.regenerate import FILES
@@ -55,6 +61,18 @@ def test_every_variable_in_the_code_is_listed_with_a_line_of_meaning() -> None:
     meanings = [meaning for table in (OF_RDC, OF_PROGRAMS, OF_WORKFLOWS) for meaning in table.values()]
     meanings += [meaning for _, meaning in OF_STEPS.values()]
     assert [text for text in meanings if not text.endswith(".") or "\n" in text] == []
+
+
+def test_tables_have_all_that_the_code_has(tmp_path: Path) -> None:
+    keys = json.loads(SCHEMAS["project"].text())["properties"].keys() - BACKENDS.keys()
+    assert [key for key in keys if not re.search(rf"[`\[]{key}[`\]]", text("docs/how-to/project.md"))] == []
+    assert [name for name in RENAMED if f"{name}=" not in text("docs/targets/make.md")] == []
+    rows = {f"| `{recipe.name}` | `{recipe.command.replace('{model}', '')}` |" for recipe in RECIPES}
+    assert rows <= {*text("docs/how-to/agents.md").splitlines()}
+    findings = next(line for line in text("docs/reference/exit-codes.md").splitlines() if line.startswith("| 1 | "))
+    for name in ("check", "fmt", "compile", "test", "trace", "graph", "run", "status", "import", "verify", "mock"):
+        words = (name, "missing.runbook.md", *(("--to", "make") if name == "compile" else ()))
+        assert call(*words, cwd=tmp_path).code == (1 if f"`{name}`" in findings else 2), name
 
 
 def test_options_in_help_become_code() -> None:

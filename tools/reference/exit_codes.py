@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from types import ModuleType
 
 import rdc.cli
 import runtime_shim.engine.program
 from backends.base import VerifyStatus
+from rdc.commands import COMMANDS, load
+from tools.reference.cli import with_code
 from tools.reference.markdown import page, table
 
 OF_RDC = {
     "EXIT_FINE": "The command did its work and found no errors.",
-    "EXIT_FINDINGS": "The command found errors, or a file isn't up to date. With `--strict`, warnings count too.",
-    "EXIT_USAGE": "Usage error: an unknown command, an unknown option, or a file that doesn't exist.",
+    "EXIT_FINDINGS": "The command found errors, or a file isn't up to date. With `--strict`, warnings count too. For "
+    "`check`, `fmt`, `compile`, `test`, `trace` and `graph`, a document that doesn't exist is such an error.",
+    "EXIT_USAGE": "Usage error: an unknown command, an unknown option, or otherwise a file that doesn't exist.",
     "EXIT_DEFECT": "A defect of rdc. Set `RDC_DEBUG=1` to see the traceback, and report it.",
     "EXIT_INTERRUPTED": "You pressed Ctrl-C.",
     "EXIT_PIPE": "The program that read the output stopped reading, for example `head`.",
@@ -21,7 +26,7 @@ OF_RDC = {
 OF_VERIFY = {
     "PROVEN": "rdc writes exactly these files.",
     "CHANGED": "A file was changed by hand.",
-    "UNKNOWN": "rdc can't check a file: rdc or this version didn't write it.",
+    "UNKNOWN": "rdc can't check a file: it doesn't exist, or rdc or this version didn't write it.",
     "SOURCE_MISSING": "The document that a file was compiled from is missing or has changed.",
 }
 
@@ -44,6 +49,10 @@ OF_MAKE = """\
 from the table above."""
 
 
+CODES = re.compile(r"Exit codes: (\S.*?)(?=\.(?: [A-Z]|$))")
+"""The sentence of a command's help about its codes."""
+
+
 def exit_codes() -> str:
     """Return the page: the codes of rdc, of `rdc verify`, of generated programs and of Makefiles."""
     head = ("exit code", "meaning")
@@ -51,7 +60,8 @@ def exit_codes() -> str:
         "Exit codes",
         "## Commands of rdc",
         table(head, _rows(_constants(rdc.cli), OF_RDC)),
-        "`rdc verify` and `rdc run` have other codes. They follow.",
+        "The codes of single commands:",
+        table(("command", "exit codes"), list(_of_commands())),
         "## rdc verify",
         table(head, _rows({verdict.name: int(verdict) for verdict in VerifyStatus}, OF_VERIFY)),
         "## Generated programs and rdc run",
@@ -60,6 +70,14 @@ def exit_codes() -> str:
         "## Makefiles",
         OF_MAKE,
     )
+
+
+def _of_commands() -> Iterator[tuple[str, str]]:
+    """Yield a row for each command whose help lists its codes."""
+    for name in COMMANDS:
+        found = CODES.search(" ".join((load(name).help or "").split()))
+        if found:
+            yield f"[`rdc {name}`](cli.md#rdc-{name})", with_code(found[1])
 
 
 def _constants(module: ModuleType) -> dict[str, int]:
