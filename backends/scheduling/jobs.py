@@ -25,7 +25,7 @@ class Routes(Struct, frozen=True):
     compares strings from people or agents.
 
     `exits` has the nodes outside of each place where a run may be next. `start` has the nodes where it may start.
-    `home` has the place of each node that is not a branch.
+    `home` has the place of each node that a run doesn't just pass.
     """
 
     program: Program
@@ -43,7 +43,8 @@ class Routes(Struct, frozen=True):
 def make_routes(program: Program) -> Routes:
     """Return the routes of a program."""
     index = program.index()
-    places = tuple(place for place in find_places(program, repeats=False) if place.kind != "branch")
+    found = find_places(program, repeats=False)
+    places = tuple(place for place in found if place.kind == "loop" or not place.node.is_passed)
     exits = {}
     for place in places:
         own = {node.id for node in place.nodes}
