@@ -75,7 +75,9 @@ LOOKS = "## 1. Show\n\n```bash\necho '${{ secrets.LOOKS }}' ${{ github.token }}\
         (BUILD, {"runs-on": ["self-hosted", "linux"]}, "Runs on: self-hosted, linux. "),
         (BUILD, {}, "Secrets: none. Token: contents read. A re-run starts from the beginning."),
         (BUILD, {"permissions": {}, "checkout": False}, "Token: none. "),
-        (BUILD, {"permissions": {"issues": "write", "contents": "read"}}, "issues write"),
+        (BUILD, {"permissions": {"issues": "write"}}, "Token: contents read, issues write. "),
+        (BUILD, {"permissions": {"contents": "none"}}, "Token: contents none. "),
+        (BUILD + ASK, {"permissions": {"contents": "write"}, "prompts": "answers"}, "contents write, actions read."),
         (BUILD, {"secrets": {"TOKEN": "DEPLOY_TOKEN"}}, "Secrets: DEPLOY_TOKEN. "),
         (BUILD, {"secrets": ["A"], "steps": {"1": {"secrets": ["B"]}}}, "Secrets: B. "),
         (BUILD, {"environment": "production"}, "Environment: production. "),
@@ -115,7 +117,7 @@ def test_long_lists_have_several_lines(tmp_path: Path) -> None:
 CHOICES: Mapping[str, tuple[object, ...]] = {
     "runs-on": ("ubuntu-22.04", ["self-hosted", "linux"], "macos-15"),
     "permissions": (
-        {"contents": "read"},
+        {"issues": "write"},
         {"contents": "write", "issues": "write"},
         {"contents": "read", "checks": "read"},
     ),
