@@ -88,15 +88,19 @@ def transitions(node: Node, nodes: Nodes) -> Iterator[str]:
 def _transitions(
     start: Node, node: Node, nodes: Nodes, passed: tuple[str, ...], before: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield when a run takes each way from a node, and where it goes. A branch without a label has no step."""
+    """Yield when a run takes each way from a node, and where it goes.
+
+    The label of the node's own edge covers its counters and the branches behind it.
+    """
     for edge in node.edges:
-        own = " and ".join(_test(node, test) for test in edge.guard if test.kind != "counter" or not edge.label)
+        label = edge.label if node is start else ""
+        own = " and ".join(_test(node, test) for test in edge.guard if test.kind != "counter" or not label)
         when = ", ".join(filter(None, (before, own or "otherwise" * (len(node.edges) > 1)))) or "always"
         target = nodes[edge.target]
         if isinstance(target.task, Branch) and not edge.label and target.id not in passed:
             yield from _transitions(start, target, nodes, (*passed, target.id), when if when != "always" else "")
         else:
-            yield when, _destination(start, edge if node is start else replace(edge, written=()), nodes)
+            yield when, _destination(start, edge if label else replace(edge, written=()), nodes)
 
 
 def _test(node: Node, test: Test) -> str:

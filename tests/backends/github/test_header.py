@@ -17,6 +17,7 @@ from tests.support.comments.workflow import Workflow
 from tests.support.comments.workflow_jobs import check_comments
 from tests.support.github.compiling import program_of
 from tests.support.golden import NAMES, PROGRAMS, VARIANTS, given, program
+from tests.support.runbooks import command
 
 BUILD = "## 1. Build\n\n```bash\nmake\n```\n"
 ASK = "## 2. Publish?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
@@ -185,6 +186,21 @@ def wrong(seed: int, number: int, each: int = 1) -> list[str]:
 
 def test_every_comment_is_true() -> None:
     assert wrong(0, 6, each=3) == []
+
+
+FAILS = "".join(command(f"### 1.{number}", "true", "FAIL: CONTINUE") for number in (1, 2))
+BOTH = f"## 1\n\n- FAIL ANY: GOTO 3\n\n{FAILS}## 2. On?\n\n## 3. Undo?\n"
+
+
+@pytest.mark.parametrize(
+    ("document", "lines"),
+    [
+        (BOTH, "PASS, 1.1 failed >= 1: GOTO 3/PASS, 1.2 failed >= 1: GOTO 3/PASS, otherwise: GOTO 2/FAIL: CONTINUE"),
+    ],
+)
+def test_a_comment_has_the_tests_that_no_label_tells(document: str, lines: str, tmp_path: Path) -> None:
+    found = workflow(tmp_path, document, {"prompts": "answers"}, "main.runbook.md")
+    assert lines.replace("/", "\n") in re.sub("^ *# *", "", found, flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize(
