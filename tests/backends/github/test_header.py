@@ -17,7 +17,7 @@ from tests.support.comments.workflow import Workflow
 from tests.support.comments.workflow_jobs import check_comments
 from tests.support.github.compiling import program_of
 from tests.support.golden import NAMES, PROGRAMS, VARIANTS, given, program
-from tests.support.runbooks import command
+from tests.support.runbooks import command, limited
 
 BUILD = "## 1. Build\n\n```bash\nmake\n```\n"
 ASK = "## 2. Publish?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
@@ -196,6 +196,7 @@ BOTH = f"## 1\n\n- FAIL ANY: GOTO 3\n\n{FAILS}## 2. On?\n\n## 3. Undo?\n"
     ("document", "lines"),
     [
         (BOTH, "PASS, 1.1 failed >= 1: GOTO 3/PASS, 1.2 failed >= 1: GOTO 3/PASS, otherwise: GOTO 2/FAIL: CONTINUE"),
+        (limited(3), 'PASS, 1 visits < 3: GOTO 1/PASS, otherwise: STOP "enough"/FAIL: STOP'),
     ],
 )
 def test_a_comment_has_the_tests_that_no_label_tells(document: str, lines: str, tmp_path: Path) -> None:
@@ -217,7 +218,7 @@ def test_a_comment_has_the_tests_that_no_label_tells(document: str, lines: str, 
         ("dependency-update", "A run stops after 20 steps", "A run stops after 21 steps"),
         ("dependency-update", "decides: update/human, publish/human", "decides: update/human"),
         ("dependency-update", "# GREEN: goto publish", "# GREEN: goto fix"),
-        ("dependency-update", "      # RED: goto fix\n", ""),
+        ("dependency-update", '      # RED, otherwise: STOP "three fixes were not enough"\n', ""),
         ("code-review", 'NO: STOP "Ask the author', 'NO: STOP "Ask an author'),
         ("code-review", "calls .github/rdc/", "calls .github/other/"),
         ("canary-rollout", "# --- {N}. Stage {N}", "# --- {N}. Another {N}"),

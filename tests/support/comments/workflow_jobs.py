@@ -70,6 +70,7 @@ def paths(
     workflow: Workflow, node: Node, before: Sequence[str] = ("",), passed: frozenset[str] = frozenset()
 ) -> Iterator[Path]:
     """Yield the transitions of a node."""
+    limits = {counter.name for counter in workflow.program.counters if counter.role == "visits"}
     for edge in node.edges:
         words = [test.word for test in edge.guard if isinstance(test, OutcomeTest)]
         told = (OutcomeTest, CounterTest) if edge.label and not passed else OutcomeTest
@@ -78,7 +79,8 @@ def paths(
         forms = forms or [" and ".join(tests) or ("otherwise" if len(node.edges) > 1 else "")]
         whole = [", ".join(filter(None, (first, form))) or "always" for first in before for form in forms]
         target = workflow.nodes[edge.target]
-        if isinstance(target.task, Branch) and not edge.label and target.id not in passed:
+        is_limit = any(getattr(test, "register", "") in limits for each in target.edges for test in each.guard)
+        if isinstance(target.task, Branch) and (is_limit or not edge.label) and target.id not in passed:
             onward = ["" if form == "always" else form for form in whole]
             yield from paths(workflow, target, onward, passed | {target.id})
             continue
