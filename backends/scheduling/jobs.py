@@ -13,6 +13,7 @@ from compiler.ir.edges import may_follow
 from compiler.ir.graph import reached_from
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Gate, Parallel
+from compiler.ir.visits import limits_of
 
 BEGIN = ""
 """Stands for the step that starts a job, instead of a place's name."""
@@ -25,7 +26,7 @@ class Routes(Struct, frozen=True):
     compares strings from people or agents.
 
     `exits` has the nodes outside of each place where a run may be next. `start` has the nodes where it may start.
-    `home` has the place of each node that is not a branch.
+    `home` has the place of each node that a run doesn't just pass, and `limits` the branches that limit visits.
     """
 
     program: Program
@@ -34,6 +35,7 @@ class Routes(Struct, frozen=True):
     exits: Mapping[str, frozenset[str]]
     home: Mapping[str, Place]
     nodes: Mapping[str, Node]
+    limits: AbstractSet[str]
 
     def may_ask(self, node: Node) -> bool:
         """Return whether a node asks. A gate outside of loops is a job that waits for an approval instead."""
@@ -43,13 +45,14 @@ class Routes(Struct, frozen=True):
 def make_routes(program: Program) -> Routes:
     """Return the routes of a program."""
     index = program.index()
-    places = tuple(place for place in find_places(program, repeats=False) if place.kind != "branch")
+    found = find_places(program, repeats=False)
+    places = tuple(place for place in found if place.kind == "loop" or not place.node.is_passed)
     exits = {}
     for place in places:
         own = {node.id for node in place.nodes}
         exits[place.name] = _settled(index, set().union(*map(_targets, place.nodes)) - own) - own
     home = {node.id: place for place in places for node in place.nodes}
-    return Routes(program, places, _settled(index, [program.entry]), exits, home, index)
+    return Routes(program, places, _settled(index, [program.entry]), exits, home, index, limits_of(program).keys())
 
 
 def _settled(index: Mapping[str, Node], names: Iterable[str]) -> frozenset[str]:

@@ -54,11 +54,17 @@ def with_visit_limits(program: Program, limits: Iterable[VisitLimit]) -> tuple[P
     return replace(program, entry=entry, nodes=tuple(nodes), counters=(*program.counters, *counters)), useless
 
 
+def limits_of(program: Program) -> Mapping[str, tuple[str, int]]:
+    """Return the branches that limit visits, each with its step and the most visits."""
+    found = {counter.name: counter.of for counter in program.counters if counter.role == "visits"}
+    edges = ((node.id, edge) for node in program.nodes for edge in node.edges) if found else ()
+    tests = ((name, test) for name, edge in edges for test in edge.guard if test.kind == "counter")
+    return {name: (found[test.register], test.value) for name, test in tests if test.register in found}
+
+
 def most_visits(program: Program) -> Mapping[str, int]:
     """Return the limits of a program by step."""
-    found = {counter.name: counter.of for counter in program.counters if counter.role == "visits"}
-    tests = (test for node in program.nodes for edge in node.edges for test in edge.guard if test.kind == "counter")
-    return {found[test.register]: test.value for test in tests if found and test.register in found}
+    return dict(limits_of(program).values())
 
 
 def _repeated(program: Program) -> set[str]:

@@ -38,11 +38,7 @@ def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-OF_ALL: list[tuple[str, Check]] = [
-    (r"\n", always),
-    source(),
-    *EDITING,
-]
+OF_ALL: list[tuple[str, Check]] = [(r"\n", always), source(), *EDITING]
 
 OF_PYTHON: list[tuple[str, Check]] = [
     *(

@@ -58,9 +58,12 @@ def python_head(program: Program) -> str:
 
 
 def check_github(_: Program, text: str) -> None:
-    """The workflow is YAML, and no script in it holds an expression, which GitHub would put into its text."""
+    """The workflow is YAML, no script has an expression, which GitHub would put into its text, and no test a typo."""
     workflow = yaml.load(text, LOADER)
     assert workflow["jobs"]
+    for steps in (job["steps"] for job in workflow["jobs"].values()):
+        tested = re.findall(r"\bsteps\.([\w-]+)\.", " ".join(str(step.get("if")) for step in steps))
+        assert {*tested} <= {step.get("id") for step in steps}, "a condition has a step that is not in the job"
     assert not [script for script in _scripts(workflow) if "${{" in script]
 
 

@@ -14,7 +14,6 @@ from backends.github.calling.program import Calling, plain_name
 from backends.github.calling.steps import CALLS, CHECK, CLOSE, OPEN, lines_of, masked
 from backends.github.options.triggers import OF_PULL_REQUESTS
 from backends.github.workflow.document import (
-    OPTION,
     REASON_TO_ASK,
     USUAL,
     Written,
@@ -62,16 +61,11 @@ class CallsProgram(Written, frozen=True, dict=True):
 
     def _granted(self, *, reviews: bool = False, continues: bool = False) -> Iterator[tuple[str, str, str]]:
         """Yield the permissions of a job that reads the run's reviews, or a run to continue."""
-        granted, checks_out = dict(self.options.permissions), self.options.checkout
-        if granted == USUAL.permissions and not checks_out and not continues:
-            granted = {}
-        why = {"contents": "check out the repository" if checks_out else "compare the commit of the waiting run"}
+        checks_out = self.options.checkout
+        needed = {"contents": "compare the commit of the waiting run"} if continues and not checks_out else {}
         if reviews or continues:
-            why["actions"] = REASON_TO_ASK if reviews else "check the waiting run and load its state"
-            granted["actions"] = "write" if granted.get("actions") == "write" else "read"
-        for scope, access in granted.items():
-            is_ours = access == "read" and (scope != "contents" or checks_out or continues)
-            yield scope, access, why.get(scope, OPTION) if is_ours else OPTION
+            needed["actions"] = REASON_TO_ASK if reviews else "check the waiting run and load its state"
+        return self._permissions(checks_out=checks_out, **needed)
 
     def _guarded(self) -> Iterator[Job]:
         own = Alias(f"&rdc {scalar(self.calling.loader, 10)}")

@@ -1,6 +1,6 @@
 """The comments above a step that calls the program: its transitions, its tools, and who answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -12,6 +12,7 @@ from backends.github.options.model import GithubOptions, command_of
 from backends.github.workflow.filling import as_written
 from backends.github.workflow.transitions import verdict_words
 from backends.github.yaml.scalar import comment
+from backends.scheduling.jobs import Routes
 from compiler.ir.edges import Edge, OutcomeTest, Test
 from compiler.ir.graph import reached_from
 from compiler.ir.program import Node
@@ -24,7 +25,7 @@ TOOL_SECONDS = 30  # the time limit of a specification's tool, unless the config
 Nodes = Mapping[str, Node]
 
 
-def about(node: Node, nodes: Nodes, options: GithubOptions) -> Iterator[str]:
+def about(node: Node, routes: Routes, options: GithubOptions) -> Iterator[str]:
     """Yield the comments above a step: its prose, who answers it, its tool, and all its transitions."""
     yield from map(comment, remarks(node))
     task = node.task
@@ -38,14 +39,14 @@ def about(node: Node, nodes: Nodes, options: GithubOptions) -> Iterator[str]:
             yield comment(f"The option `tools` has no command for {task.connection}, so this step does nothing.")
         else:
             yield from _commanded(f"Tool {task.tool} of {task.connection}", command)
-    yield from transitions(node, nodes)
+    yield from transitions(node, routes)
 
 
-def in_loop(nodes: Iterator[Node], known: Nodes, options: GithubOptions) -> Iterator[str]:
+def in_loop(nodes: Iterable[Node], routes: Routes, options: GithubOptions) -> Iterator[str]:
     """Yield the comments above a loop: those of each of its nodes, below its title."""
     for node in nodes:
         yield comment(title(node))
-        yield from (f"  {line}" for line in about(node, known, options))
+        yield from (f"  {line}" for line in about(node, routes, options))
 
 
 def _by_people(node: Node) -> str:
@@ -79,24 +80,29 @@ def of_stepspec(step: SpecifiedStep, stepspec: Specification, options: GithubOpt
     yield from _commanded("Executor", executor)
 
 
-def transitions(node: Node, nodes: Nodes) -> Iterator[str]:
+def transitions(node: Node, routes: Routes) -> Iterator[str]:
     """Yield all transitions from a node, each as a comment: `PASS: CONTINUE`, `otherwise: STOP "It is broken"`."""
-    for remark in dict.fromkeys(f"{when}: {where}" for when, where in _transitions(node, node, nodes, (), "")):
+    for remark in dict.fromkeys(f"{when}: {where}" for when, where in _transitions(node, node, routes, (), "")):
         yield comment(remark, LONGEST)
 
 
 def _transitions(
-    start: Node, node: Node, nodes: Nodes, passed: tuple[str, ...], before: str
+    start: Node, node: Node, routes: Routes, passed: tuple[str, ...], before: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield when a run takes each way from a node, and where it goes. A branch without a label has no step."""
+    """Yield when a run takes each way from a node, and where it goes.
+
+    The label of the node's own edge covers its counters and the branches behind it, but no limit of visits.
+    """
     for edge in node.edges:
-        own = " and ".join(_test(node, test) for test in edge.guard if test.kind != "counter" or not edge.label)
+        label = edge.label if node is start else ""
+        own = " and ".join(_test(node, test) for test in edge.guard if test.kind != "counter" or not label)
         when = ", ".join(filter(None, (before, own or "otherwise" * (len(node.edges) > 1)))) or "always"
-        target = nodes[edge.target]
-        if isinstance(target.task, Branch) and not edge.label and target.id not in passed:
-            yield from _transitions(start, target, nodes, (*passed, target.id), when if when != "always" else "")
+        target = routes.nodes[edge.target]
+        is_followed = target.id in routes.limits if edge.label else isinstance(target.task, Branch)
+        if is_followed and target.id not in passed:
+            yield from _transitions(start, target, routes, (*passed, target.id), when if when != "always" else "")
         else:
-            yield when, _destination(start, edge if node is start else replace(edge, written=()), nodes)
+            yield when, _destination(start, edge if label else replace(edge, written=()), routes.nodes)
 
 
 def _test(node: Node, test: Test) -> str:

@@ -148,7 +148,7 @@ class Places(Struct, frozen=True, dict=True):
         return Step(
             name=title(node),
             id=self.ids[place.name],
-            comments=tuple(about(node, self.jobs.routes.nodes, self._options)),
+            comments=tuple(about(node, self.jobs.routes, self._options)),
             limit=limit(node, self._options),
             run=CALLS,
         )
@@ -159,7 +159,7 @@ class Places(Struct, frozen=True, dict=True):
         return Step(
             name=loop_title(nodes, program.groups),
             id=self.ids[place.name],
-            comments=tuple(in_loop(iter(nodes), self.jobs.routes.nodes, self._options)),
+            comments=tuple(in_loop(nodes, self.jobs.routes, self._options)),
             condition=self.condition(place),
             env=self._env(nodes),
             run=CALLS,

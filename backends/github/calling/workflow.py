@@ -315,12 +315,12 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
 
     def _approval(self, part: Part, place: Place) -> Job:
         """Return the job that people approve or reject. The next part reads their decision from GitHub."""
-        node, nodes = place.node, self.routes.nodes
+        node = place.node
         reason = str(node.task.reason).strip() if isinstance(node.task, Gate) else ""
         return self._deciding(
             self._gate(place),
-            decision(node, nodes),
-            (*map(comment, reason.splitlines()), *transitions(node, nodes)),
+            decision(node, self.routes.nodes),
+            (*map(comment, reason.splitlines()), *transitions(node, self.routes)),
             condition=self._asked(part, place),
             needs=(self._id_of(part),),
         )

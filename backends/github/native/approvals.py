@@ -15,8 +15,7 @@ from backends.github.native.choice import Runbook
 from backends.github.native.decisions import Carried, Decided, Part, rejected
 from backends.github.native.ends import AS_TEXT, Ends, as_text
 from backends.github.native.nodes import Nodes
-from backends.github.options.model import GithubOptions
-from backends.github.workflow.document import OPTION, deciding, needs_reviewers, reviewers_step, told
+from backends.github.workflow.document import deciding, needs_reviewers, reviewers_step, told
 from backends.github.workflow.filling import as_words, values_in
 from backends.github.workflow.transitions import transitions_from, verdict_words
 from backends.github.yaml.model import PLAIN_SHELL, WORDS, Job, Step
@@ -105,6 +104,7 @@ class Approvals(Runbook, frozen=True, dict=True):
     def _part(self, part: Part) -> Job:
         values, is_first = self.values, not isinstance(part, Decided)
         inputs = {} if is_first or not part.commands else values.inputs
+        needed = {"actions": "read whether the environment has reviewers"} if is_first else {}
         question = next((f"Question of step {node.id}" for node in part.questions), "")
         return Job(
             id=values.jobs[part],
@@ -113,7 +113,7 @@ class Approvals(Runbook, frozen=True, dict=True):
             needs=(values.decisions[part],) if isinstance(part, Decided) else (),
             steps=tuple(self._filled(step) for step in self._steps_of(part)),
             environment=self.options.environment or "",
-            permissions=tuple(self._granted(part)),
+            permissions=tuple(self._permissions(checks_out=self._checks_out(part), **needed)),
             outputs={
                 "workspace": evaluated("steps.keep.outputs.artifact-id"),
                 **{values.decisions[to]: evaluated(values.when(to)) for to in self.decided if to.above is part},
@@ -122,18 +122,6 @@ class Approvals(Runbook, frozen=True, dict=True):
             },
             env={**self._own_variables(part.commands), **inputs, **self._environment()},
         )
-
-    def _granted(self, part: Part) -> Iterator[tuple[str, str, str]]:
-        """Yield the permissions of a part's token: of the options, and for the steps around its commands."""
-        checks_out, granted = self._checks_out(part), self.options.permissions
-        for scope, access, why in self._permissions():
-            if (scope, access) == ("contents", "read") and not checks_out:
-                if granted != GithubOptions().permissions:
-                    yield scope, access, OPTION
-            else:
-                yield scope, access, why
-        if not isinstance(part, Decided) and "actions" not in granted:
-            yield "actions", "read", "read whether the environment has reviewers"
 
     def _steps_of(self, part: Part) -> Iterator[Step]:
         plan = self.values.plans[part]

@@ -174,8 +174,9 @@ class GithubOptions(Options):
         "value, or `{run: COMMAND}`.",
     )
     permissions: Annotated[dict[Scope, Access], AfterValidator(checked_permissions)] = Field(
-        default={"contents": "read"},
-        description="The permissions of the job's token, by scope. The workflow itself has none.",
+        default={},
+        description="Permissions of the jobs' tokens, by scope, besides the scopes that a job needs, such as "
+        "`contents: read` to check out the repository. `none` removes one. The workflow itself has none.",
     )
     checkout: bool = Field(default=True, description="Whether to check out the repository first.")
     actions: Annotated[dict[str, str], AfterValidator(checked_pins)] = Field(

@@ -154,10 +154,11 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """The secrets of nodes."""
         return StepSecrets(self.program, self.options)
 
-    def _permissions(self) -> Iterator[tuple[str, str, str]]:
-        for scope, access in self.options.permissions.items():
-            checks_out = (scope, access, self.options.checkout) == ("contents", "read", True)
-            yield scope, access, "check out the repository" if checks_out else OPTION
+    def _permissions(self, *, checks_out: bool, **needed: str) -> Iterator[tuple[str, str, str]]:
+        """Yield the permissions of a job: of the options, and to read the scopes that it needs, each with a reason."""
+        reasons = {"contents": "check out the repository"} | needed if checks_out else needed
+        for scope, access in (dict.fromkeys(reasons, "read") | self.options.permissions).items():
+            yield scope, access, reasons.get(scope, OPTION) if access == "read" else OPTION
 
     def _checkout(self) -> Step:
         compares = any(isinstance(value, Bound) for value in self.options.bind.values())  # as `git diff` does

@@ -19,7 +19,7 @@ def verdict_words(node: Node) -> tuple[str, str]:
 
 
 def example(program: Program) -> str:
-    """Return a reply that the program accepts, with its node: `3 yes`."""
+    """Return a reply that the program accepts, or a name for one, with its node: `3 yes`, `3 the value`."""
     asking = (node for node in program.nodes if isinstance(node.task, (Ask, Gate)))
     return next((f"{label(node.id, 60)} {_reply(node)}" for node in asking), "pass")
 
@@ -28,10 +28,9 @@ def _reply(node: Node) -> str:
     task = node.task
     if not isinstance(task, Ask):
         return "approved"
-    options = [label(str(option), 60) for option in task.options]
-    return {"confirm": "yes", "input": "some text", "select": [*options, "an option"][0]}.get(
-        task.question, verdict_words(node)[0].lower()
-    )
+    options = [label(str(option), 60) for option in (task.value or task).options]
+    known = {"select": [*options, "an option"][0], "value": [*options, "the value"][0]}
+    return {"confirm": "yes", "input": "some text", **known}.get(task.question, verdict_words(node)[0].lower())
 
 
 def transitions_from(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:

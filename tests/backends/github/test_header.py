@@ -17,6 +17,7 @@ from tests.support.comments.workflow import Workflow
 from tests.support.comments.workflow_jobs import check_comments
 from tests.support.github.compiling import program_of
 from tests.support.golden import NAMES, PROGRAMS, VARIANTS, given, program
+from tests.support.runbooks import command, limited
 
 BUILD = "## 1. Build\n\n```bash\nmake\n```\n"
 ASK = "## 2. Publish?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
@@ -75,7 +76,9 @@ LOOKS = "## 1. Show\n\n```bash\necho '${{ secrets.LOOKS }}' ${{ github.token }}\
         (BUILD, {"runs-on": ["self-hosted", "linux"]}, "Runs on: self-hosted, linux. "),
         (BUILD, {}, "Secrets: none. Token: contents read. A re-run starts from the beginning."),
         (BUILD, {"permissions": {}, "checkout": False}, "Token: none. "),
-        (BUILD, {"permissions": {"issues": "write", "contents": "read"}}, "issues write"),
+        (BUILD, {"permissions": {"issues": "write"}}, "Token: contents read, issues write. "),
+        (BUILD, {"permissions": {"contents": "none"}}, "Token: contents none. "),
+        (BUILD + ASK, {"permissions": {"contents": "write"}, "prompts": "answers"}, "contents write, actions read."),
         (BUILD, {"secrets": {"TOKEN": "DEPLOY_TOKEN"}}, "Secrets: DEPLOY_TOKEN. "),
         (BUILD, {"secrets": ["A"], "steps": {"1": {"secrets": ["B"]}}}, "Secrets: B. "),
         (BUILD, {"environment": "production"}, "Environment: production. "),
@@ -115,7 +118,7 @@ def test_long_lists_have_several_lines(tmp_path: Path) -> None:
 CHOICES: Mapping[str, tuple[object, ...]] = {
     "runs-on": ("ubuntu-22.04", ["self-hosted", "linux"], "macos-15"),
     "permissions": (
-        {"contents": "read"},
+        {"issues": "write"},
         {"contents": "write", "issues": "write"},
         {"contents": "read", "checks": "read"},
     ),
@@ -185,6 +188,22 @@ def test_every_comment_is_true() -> None:
     assert wrong(0, 6, each=3) == []
 
 
+FAILS = "".join(command(f"### 1.{number}", "true", "FAIL: CONTINUE") for number in (1, 2))
+BOTH = f"## 1\n\n- FAIL ANY: GOTO 3\n\n{FAILS}## 2. On?\n\n## 3. Undo?\n"
+
+
+@pytest.mark.parametrize(
+    ("document", "lines"),
+    [
+        (BOTH, "PASS, 1.1 failed >= 1: GOTO 3/PASS, 1.2 failed >= 1: GOTO 3/PASS, otherwise: GOTO 2/FAIL: CONTINUE"),
+        (limited(3), 'PASS, 1 visits < 3: GOTO 1/PASS, otherwise: STOP "enough"/FAIL: STOP'),
+    ],
+)
+def test_a_comment_has_the_tests_that_no_label_tells(document: str, lines: str, tmp_path: Path) -> None:
+    found = workflow(tmp_path, document, {"prompts": "answers"}, "main.runbook.md")
+    assert lines.replace("/", "\n") in re.sub("^ *# *", "", found, flags=re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [
@@ -199,7 +218,7 @@ def test_every_comment_is_true() -> None:
         ("dependency-update", "A run stops after 20 steps", "A run stops after 21 steps"),
         ("dependency-update", "decides: update/human, publish/human", "decides: update/human"),
         ("dependency-update", "# GREEN: goto publish", "# GREEN: goto fix"),
-        ("dependency-update", "      # RED: goto fix\n", ""),
+        ("dependency-update", '      # RED, otherwise: STOP "three fixes were not enough"\n', ""),
         ("code-review", 'NO: STOP "Ask the author', 'NO: STOP "Ask an author'),
         ("code-review", "calls .github/rdc/", "calls .github/other/"),
         ("canary-rollout", "# --- {N}. Stage {N}", "# --- {N}. Another {N}"),

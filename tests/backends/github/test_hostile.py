@@ -71,6 +71,11 @@ def test_a_counter_that_nothing_in_a_loop_reads_is_not_set(tmp_path: Path, clean
     clean(text_of(tmp_path, "## 1\n\n- outer.runbook.md\n"))
 
 
+def test_a_condition_names_no_end_of_a_nested_runbook(tmp_path: Path, clean: Clean) -> None:
+    (tmp_path / "inner.runbook.md").write_text(command("1", "true", "PASS: COMPLETE", "FAIL: STOP"), encoding="utf-8")
+    clean(text_of(tmp_path, f"## 1\n\n- inner.runbook.md\n\n- FAIL: GOTO 3\n\n## 2. Sure?\n\n{command('3', 'true')}"))
+
+
 # In each of these a command gets its text in another way: as the script, by a variable, in a repetition, in a loop.
 SHAPES = {
     "native": "## 1\n\n```{tag}\n{command}\n```\n",

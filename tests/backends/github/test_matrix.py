@@ -84,7 +84,7 @@ def test_what_surrounds_an_entry_is_that_of_other_jobs() -> None:
     options: Mapping[str, Any] = {"environment": "agents", "permissions": {"models": "read"}, "timeout-minutes": 500}
     made = reviewed(settings=Settings(timeout=120))
     job = parsed(compiled(made, {**MATRIX, **options, "setup": [{"run": "make tools"}]}))["jobs"][JOB]
-    assert {name: job[name] for name in options} == options
+    assert {name: job[name] for name in options} == {**options, "permissions": {"contents": "read", "models": "read"}}
     *_, setup, entry, _ = job["steps"]
     assert (setup["run"], entry["timeout-minutes"]) == ("make tools", 3)
 

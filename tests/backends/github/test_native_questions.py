@@ -146,10 +146,11 @@ def test_a_question_may_have_an_environment_of_its_own(tmp_path: Path) -> None:
     ],
 )
 def test_the_option_says_what_is_carried(carry: object, first: str, last: list[str], tmp_path: Path) -> None:
-    jobs = jobs_of(tmp_path, carry=carry)
+    jobs = jobs_of(tmp_path, carry=carry, permissions={"issues": "write"})
     assert names(jobs["install"])[:2] == last
     assert [step["run"] for step in jobs["build"]["steps"] if step["name"].startswith("Pack")] == [first] * bool(first)
-    assert jobs["install"].get("permissions", {}) == ({} if carry is True else {"contents": "read"})
+    reads = {} if carry is True else {"contents": "read"}
+    assert jobs["install"]["permissions"] == {"issues": "write", **reads}
 
 
 def test_a_login_that_may_be_kept_is_warned_of(tmp_path: Path) -> None:

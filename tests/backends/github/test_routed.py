@@ -11,7 +11,7 @@ import pytest
 from backends.github import GithubBackend
 from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.program import Input, Program, Settings, Variable
-from compiler.ir.tasks import Agent, Ask, Branch, Gate, Parallel, Reading, Task, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, Gate, Parallel, Reading, Task, Tool, Value
 from compiler.ir.texts import text
 from tests.backends.github.made import COMPLETE, STOP, TRIES, bash, node, program, ref, retried, sh, to, words
 from tests.backends.github.routed import AGENT, HOSTILE, INLINE, OPTIONS, compiled, ended, log, run, triage
@@ -200,6 +200,10 @@ def test_the_form_makes_no_choice_that_need_not_be_made_and_whoever_continues_a_
     assert declared["y"]["required"] is True
     declared = parsed(compiled(program(asks, inputs=inputs)))["on"]["workflow_dispatch"]["inputs"]
     assert "required" not in declared["y"]
+    for value, reply in ((Value("x", pattern="x[0-9]"), "the value"), (Value("x", "choice", ("eu", "us")), "eu")):
+        asks = node("1", Ask("value", text("?"), value=value), to(COMPLETE, "pass"), to(STOP, "fail"))
+        answers = parsed(compiled(program(asks)))["on"]["workflow_dispatch"]["inputs"]["answers"]
+        assert answers["description"].endswith(f"for example: 1 {reply}")
 
 
 def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:

@@ -26,6 +26,7 @@ from tests.support.actions_engine import EngineRun
 from tests.support.github import act
 from tests.support.github.api import reviewed, stub
 from tests.support.github.native import AGAIN, REVIEWERS
+from tests.support.outputs import check_github
 
 REFUSED, TOO_LARGE = "RD520", "RD521"
 """Codes of what a workflow cannot express whatever the features, and of one that is too large with its program."""
@@ -187,6 +188,8 @@ def workflow(workspace: Workspace, options: Mapping[str, object] = NOTHING) -> s
         return None
     found = errors(emission) if workspace.case.documents else emission.diagnostics
     same("why the github target refuses", [each.message for each in found if each.code not in NOTES], [])
+    if emission.text:
+        check_github(workspace.case.compiled, emission.text)
     return emission.text
 
 
@@ -202,23 +205,14 @@ def _options(workspace: Workspace) -> dict[str, object]:
     agent = {"agent": agents[""]} if "" in agents else {}
     if workspace.case.documents:
         return {**common, "prompts": "answers", **agent}
-    # Where the agents of parallel steps run is chosen by the case.
-    return {
-        **common,
-        "agents": named,
-        "tools": workspace.tools,
-        **agent,
-        "parallel": workspace.either("step", "matrix"),
-    }
+    parallel = workspace.either("step", "matrix")  # the case chooses where the agents of parallel steps run
+    return {**common, "agents": named, "tools": workspace.tools, **agent, "parallel": parallel}
 
 
 def _has_summary(workspace: Workspace) -> bool:
     """Whether a workflow has a summary: that of every other document, and of those whose messages may show values."""
-    return (
-        not workspace.case.documents
-        or bool(workspace.case.program.get("slots"))
-        or workspace.either("", "summary") != ""
-    )
+    case = workspace.case
+    return not case.documents or bool(case.program.get("slots")) or workspace.either("", "summary") != ""
 
 
 def _inputs(workspace: Workspace) -> dict[str, str]:

@@ -13,17 +13,7 @@ from compiler.ir.tasks import IDLE, Agent, Ask, End, Gate, Parallel, Shell, Tool
 from compiler.text.durations import spoken
 from compiler.version import __version__
 from runtime_shim.targets.naming import split_name
-from tests.support.comments.header import (
-    EDITING,
-    Check,
-    always,
-    check_header,
-    endings,
-    has,
-    proved,
-    source,
-    used,
-)
+from tests.support.comments.header import EDITING, Check, always, check_header, endings, has, proved, source, used
 from tests.support.comments.workflow import bare
 
 Fact = Callable[[Program, str], object]
@@ -284,10 +274,7 @@ OF_CALLS: Mapping[str, str] = {
 }
 """The comments on the call of the program, each with the definition that makes it true."""
 
-PLACE = re.compile(
-    r"(?P<name>\S.*?) {2,}(?P<path>\S+):(?P<line>\d+)"
-    r"|(?P<step>\S.*) \((?P<at>\S+:\d+)\)(?:: (?P<about>.*))?"
-)
+PLACE = re.compile(r"(?P<name>\S.*?) {2,}(?P<path>\S+):(?P<line>\d+)|\S.* \(\S+:\d+\)(?:: .*)?")
 """The first line above the target of a step, and of a step of a specification."""
 
 

@@ -76,6 +76,7 @@ def _token(workflow: Workflow, found: re.Match[str]) -> None:
     for job in workflow.jobs.values():
         for scope, access in (job.get("permissions") or {}).items():
             granted[scope] = "write" if "write" in (access, granted.get(scope)) else access
+        assert "contents" in job.get("permissions", ()) or "actions/checkout@" not in str(job["steps"])
     stated = {} if found[1] == "none" else dict(item.split() for item in _listed(found))
     assert stated == granted
     assert workflow.values["permissions"] == {}
@@ -166,12 +167,8 @@ def _check_that_nothing_is_missing(workflow: Workflow, sentences: Sequence[str])
     stated = " ".join(sentences)
     assert ("Calls " in stated) == any(calls_of(workflow, node) for node in workflow.program.nodes)
     deciding = [node.id for node in workflow.program.nodes if isinstance(node.task, Ask | Gate)]
-    deciders = [
-        name
-        for line in sentences
-        if " decides: " in line or " answers: " in line
-        for name in line.split(": ")[1][:-1].split(", ")
-    ]
+    lines = [line for line in sentences if " decides: " in line or " answers: " in line]
+    deciders = [name for line in lines for name in line.split(": ")[1][:-1].split(", ")]
     assert sorted(deciders) == sorted(deciding)
     assert ("A re-run starts" in stated) == (len(workflow.jobs) == 1 and not workflow.continues())
 
@@ -232,10 +229,7 @@ def _ending(workflow: Workflow, found: re.Match[str]) -> None:
 GUIDE: list[Kind] = [
     (re.compile(r"Each step calls (.+?), which .*(?:`run:`|`env:`).*"), _program),
     (re.compile(r"A run that stops or waits is red\. .*"), _has(Workflow.continues)),
-    (
-        re.compile(r"A failed run is red\. .*"),
-        _has(lambda flow: flow.continues() and flow.program.stepspec is not None),
-    ),
+    (re.compile(r"A failed run is red\. .*"), _has(lambda flow: flow.continues() and bool(flow.program.stepspec))),
     (re.compile(r"A run stops after (\d+) steps\."), _limit),
     (re.compile(r"An answer with (.+) ends the run as COMPLETE at any step: a rule of the format\..*"), _ending),
     (re.compile(r"A step whose command fails stays green if the run continues\. .*"), _has(_runs_commands)),

@@ -70,27 +70,28 @@ def paths(
     workflow: Workflow, node: Node, before: Sequence[str] = ("",), passed: frozenset[str] = frozenset()
 ) -> Iterator[Path]:
     """Yield the transitions of a node."""
+    limits = {counter.name for counter in workflow.program.counters if counter.role == "visits"}
     for edge in node.edges:
         words = [test.word for test in edge.guard if isinstance(test, OutcomeTest)]
-        others = [_written(test) for test in edge.guard if not isinstance(test, OutcomeTest)]
-        tests = [text for text, is_slot in others if is_slot or not edge.label]
+        told = (OutcomeTest, CounterTest) if edge.label and not passed else OutcomeTest
+        tests = [_written(test) for test in edge.guard if not isinstance(test, told)]
         forms = [" and ".join([form, *tests]) for word in words for form in (word, *WORDS.get(word, ()))]
         forms = forms or [" and ".join(tests) or ("otherwise" if len(node.edges) > 1 else "")]
         whole = [", ".join(filter(None, (first, form))) or "always" for first in before for form in forms]
         target = workflow.nodes[edge.target]
-        if isinstance(target.task, Branch) and not edge.label and target.id not in passed:
+        is_limit = any(getattr(test, "register", "") in limits for each in target.edges for test in each.guard)
+        if isinstance(target.task, Branch) and (is_limit or not edge.label) and target.id not in passed:
             onward = ["" if form == "always" else form for form in whole]
             yield from paths(workflow, target, onward, passed | {target.id})
             continue
         yield Path((*whole, *(form for word in words for form in (word, *WORDS.get(word, ())))), edge)
 
 
-def _written(test: Test) -> tuple[str, bool]:
-    """Return a test of a value, and whether it is one of a string."""
+def _written(test: Test) -> str:
     if isinstance(test, SlotTest):
-        return f'{test.slot} {test.operator} "{test.text}"', True
+        return f'{test.slot} {test.operator} "{test.text}"'
     assert isinstance(test, CounterTest)
-    return f"{test.register} {test.operator} {test.value}", False
+    return f"{test.register} {test.operator} {test.value}"
 
 
 def fits(workflow: Workflow, path: Path, text: str) -> bool:
@@ -105,11 +106,8 @@ def fits(workflow: Workflow, path: Path, text: str) -> bool:
         return bare(shown(target.task.message)).startswith(bare(message.rstrip('"').rstrip("…")))
     place = re.sub(r"^(?:to|next|GOTO) ", "", place if isinstance(target.task, End) else action)
     ends = isinstance(target.task, End) and place.lower() in (target.task.result, "end")
-    return ends or bare(place) in {
-        bare(edge.label),
-        bare(re.sub("^(?:to|next|GOTO) ", "", edge.label)),
-        bare(edge.target),
-    }
+    names = (edge.label, re.sub("^(?:to|next|GOTO) ", "", edge.label), edge.target)
+    return ends or bare(place) in map(bare, names)
 
 
 def is_start(workflow: Workflow, text: str) -> bool:
@@ -137,14 +135,11 @@ def is_of_calls(workflow: Workflow, text: str) -> bool:
         return True
     commands = [config.get("executor", ""), *(tool.get("command", "") for tool in config.get("tools", {}).values())]
     commands += [command_of(caller) for _, caller in options.callers()]
-    if any(
-        " ".join(text.split()) in (" ".join(line.split()) for line in each.splitlines()[:1000] if "\n" in each.strip())
-        for each in commands
-    ):
+    lines = (line for each in commands if "\n" in each.strip() for line in each.splitlines()[:1000])
+    if any(text.split() == line.split() for line in lines):
         return True
-    if re.fullmatch(
-        r"Executor:|Asks the agent:|Tool \S+(?: of \S+)?(?:; \w+ risk, (?:required|optional), at most .+)?:", text
-    ):
+    above = r"Executor:|Asks the agent:|Tool \S+(?: of \S+)?(?:; \w+ risk, (?:required|optional), at most .+)?:"
+    if re.fullmatch(above, text):
         return True  # lines of its command follow
     if found := re.fullmatch(r"Asks the agent: (.+)", text):
         assert options.prompts == "agent"
