@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import resource
+import os
 import subprocess
 import sys
 import time
@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.compiling import write
 from benchmarks.figures import Figure
-from benchmarks.rounds import ROOT
+from benchmarks.rounds import ROOT, most_memory
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.rules import Event, Rule
@@ -67,7 +67,7 @@ def main() -> None:
     rules = ten_rules(compilation.program)
     start = time.perf_counter()
     prove(compilation.program, rules)
-    print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(time.perf_counter() - start, most_memory(os.getpid()))
 
 
 if __name__ == "__main__":

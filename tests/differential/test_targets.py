@@ -12,7 +12,7 @@ import pytest
 
 from backends.registry import BACKENDS
 from tests.differential import drivers
-from tests.differential.case import CASE, Case, DifferenceError, Json, Trace
+from tests.differential.case import CASE, Case, DifferenceError, Json, Trace, Visit
 from tests.differential.drivers import DRIVERS, NAMES, SEMANTICS, carried, github, missing, try_driver
 from tests.differential.drivers.workspace import STUB
 from tests.differential.generate.program import random_case
@@ -158,10 +158,14 @@ def simple_case(driver: str) -> Case:
 
 def with_call(taken: Trace, **more: Any) -> Trace:
     """A path, of which the first command is given something else."""
-    place = next(place for place, visit in enumerate(taken.visits) if visit.calls)
-    visit = taken.visits[place]
-    other = replace(visit, calls=tuple(replace(call, **more) for call in visit.calls))
-    return replace(taken, visits=(*taken.visits[:place], other, *taken.visits[place + 1 :]))
+    calling = first_calling(taken)
+    other = replace(calling, calls=tuple(replace(call, **more) for call in calling.calls))
+    return replace(taken, visits=tuple(other if visit is calling else visit for visit in taken.visits))
+
+
+def first_calling(taken: Trace) -> Visit:
+    """The first visit that runs a command: not all drivers see others, or take a run without a question."""
+    return next(visit for visit in taken.visits if visit.calls)
 
 
 WRONG: dict[str, Callable[[Trace], Trace]] = {
@@ -170,8 +174,8 @@ WRONG: dict[str, Callable[[Trace], Trace]] = {
     "the attempt": lambda taken: with_call(taken, attempt=2),
     "the arguments": lambda taken: with_call(taken, arguments=("8",)),
     "the variables": lambda taken: with_call(taken, variables={"FIRST": "8"}),
-    "the order": lambda taken: replace(taken, visits=(*taken.visits, taken.visits[0])),
-    "the steps": lambda taken: replace(taken, visits=taken.visits[:-1]),
+    "the order": lambda taken: replace(taken, visits=(*taken.visits, first_calling(taken))),
+    "the steps": lambda taken: replace(taken, visits=tuple(one for one in taken.visits if one != first_calling(taken))),
 }
 UNSEEN = {"make-plain": {"the attempt"}, "make-killed": {"the end", "the message"}}
 """What a driver cannot see, or not always: rules of make have no attempts, and a loop may be killed at its end."""

@@ -73,7 +73,7 @@ def carrier(text: str) -> Case:
         "1": [answer],
         "2": [answer],
         "3": [{"exit": 0, "says": "", "output": f"v<<THE_END_OF_IT\n{text}\nTHE_END_OF_IT\n"}],
-        "4": [{"reply": clean}],
+        "4": [{"reply": clean.replace("\r\n", "\n")}],  # as a form of GitHub gives it
         "5": [{"reply": 1}],
         "6": [{"entries": [answer, answer]}],
         "7": [{"reply": True}],

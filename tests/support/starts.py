@@ -99,6 +99,11 @@ class Guard:
             finally:
                 self._is_quick = False
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, nextitem: pytest.Item | None) -> None:
+        """Let the last test end what others have started for all."""
+        self._is_quick = self._is_quick and nextitem is not None
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Iterator[None]:
         """Fail a test that has caught even that."""

@@ -141,9 +141,8 @@ def compare_in_pieces(workspace: Workspace) -> bool:
             before, retry = len(workspace.lines()), program.call("retry", RUN)
             same("the exit code of a retry", retry.code, 0, retry.printed)
             wait_for(lambda: len(workspace.lines()) > before or program.call("status", RUN).code != RUNS)
-            status = program.call("status", RUN)
-            waits = f"rdc: WAITING {visit.step} " if f"WAITING at {visit.step} " in status.output else ""
-            check_first(workspace, visit, before, waits)
+            place, status = f"WAITING at {visit.step} ", program.call("status", RUN).output.replace("\n", " ")
+            check_first(workspace, visit, before, f"rdc: WAITING {visit.step} " if place in status else "")
             program.call("cancel", RUN)  # it may never end
     return True
 

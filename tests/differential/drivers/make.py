@@ -287,16 +287,12 @@ class Killed:
         """See how the run waits, which changes nothing, and choose how to go on."""
         done = self.make(["resume"])
         if not self.is_begun:
-            same(
-                "resume without a run",
-                last_line(done.output).startswith("rdc: error: there is no run"),
-                True,
-                self.printed,
-            )
+            is_refused = last_line(done.output).startswith("rdc: error: there is no run")
+            same("resume without a run", is_refused, True, self.printed)
             self.words = []
             return
-        visit = self.visits[self.place]
-        last = last_line(done.output)
+        same("whether the run may go on", self.place < len(self.visits), True, self.printed)
+        visit, last = self.visits[self.place], last_line(done.output)
         same("what the run waits for", is_at(last, visit.step), True, self.printed)
         same("whether it asks about the last time", last.endswith(" was interrupted"), bool(visit.calls), self.printed)
         has_run = len(self.workspace.lines()) > sum(bool(each.calls) for each in self.visits[: self.place])
