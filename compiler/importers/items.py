@@ -293,6 +293,7 @@ class Items:
         """Add a text below a command: as a question, or to the text of the command."""
         asks = words.asks(text.plain) and bool(words.imperative(text.plain) or words.condition(text.plain))
         first = (words.sentences(text.plain) or [""])[0]
+        asks |= words.is_other_case(text.plain)
         asks = asks or (first.endswith(":") and (words.is_remedy(first) or words.is_procedure(first)))
         if text.plain and (asks or (words.is_by_hand(first) and not _LIST.search(text.markdown))):
             self._question(text.plain, markup.safe(text.markdown), text.line)
@@ -410,13 +411,27 @@ class Items:
             self.hint = self._title(first.plain, "")
         else:
             self.lead.append(Text(first.text, first.plain, first.line))
-        for piece in rest:
+        end = self._next_case(rest) if case else len(rest)
+        for piece in rest[:end]:
             self._piece(piece)
         if len(self.items) == start and self.lead and item.info != "-":
             self._question(first.plain, self._taken(), item.line, is_task=item.info == "[ ]")
         self._flush()
         self.hint = ""
         self._guard(start, case, above, item.line)
+        for piece in rest[end:]:
+            self._piece(piece)
+        self._flush()
+
+    def _next_case(self, pieces: Sequence[Piece]) -> int:
+        """Return the place of the first text below a command that is about another case, or the number of pieces."""
+        commands = [runs_span(one) or any(map(is_command, one.all())) for one in pieces]
+        for at, one in enumerate(pieces):
+            is_case = one.plain in self.choices or bool(words.condition(one.plain))
+            is_case = (is_case and any(commands[at : at + 2])) or words.is_other_case(one.plain)
+            if one.kind == "text" and is_case and any(commands[:at]):
+                return at
+        return len(pieces)
 
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):

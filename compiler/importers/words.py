@@ -96,6 +96,8 @@ _FOR = Regex(
 """Matches a text that only names a case, such as `For a new cluster:`."""
 opens_with_condition = _opens(r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
 """Whether plain text starts with a condition."""
+is_other_case = _opens(r"(?:or )?(?:otherwise|else|if not)\b")
+"""Whether plain text is about the case that a condition above it leaves out."""
 is_way = _fits(
     r"[^:]*\b(?:ways?|modes?|procedures?|work ?flows?|approach|methods?|paths?|install|builds?|restart|roll ?backs?"
     r"|restores?|recovery|backups?|deployments?)\W*"

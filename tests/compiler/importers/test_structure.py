@@ -162,6 +162,22 @@ def test_a_condition_of_an_item_ends_at_the_next_item() -> None:
     assert made.titles[3] == "Does this apply: it is new?"
 
 
+@pytest.mark.parametrize(
+    ("case", "other"),
+    [
+        *(("If it is old:", "Otherwise:"), ("On Debian:", "On Fedora:"), ("For tests:", "For the shop:")),
+        *(("Run either", "or"), ("If it is old:", "Otherwise, run `ls b`.")),
+    ],
+)
+def test_a_case_of_an_item_ends_at_the_next_case(case: str, other: str) -> None:
+    blocks = [block(f"ls {name}").replace("\n", "\n   ") for name in "ab"]
+    made = draft(f"{RUN}1. {case}\n\n   {blocks[0]}{other}\n\n   {blocks[1]}\n2. Look.\n")
+    assert (len(made.guards("ls a")), len(made.guards("ls b"))) == (1, 1)
+    made = draft(f"{RUN}1. {case}\n\n   {blocks[0]}Otherwise, call Jane.\n\n2. Look.\n")
+    assert made.titles[2] == "Otherwise, call Jane: done?"
+    assert "- NO: GOTO 1.3\n" in made.text
+
+
 def test_the_introduction_of_a_page_is_above_its_first_step() -> None:
     made = draft(f"# Shop\n\nTea is hot.\n\nUse the pot:\n\n{block('ls a')}")
     assert made.text.index("Tea is hot") < made.text.index("## 1.")
