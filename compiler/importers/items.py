@@ -60,6 +60,7 @@ class Items:
 
     def __init__(self, heading: str, machine: Machine, later: Sequence[frozenset[str]] = ()) -> None:
         self.heading = heading
+        self.is_ruled_out = False  # a heading forbids the commands below it
         self.later = later
         self.machine = machine
         self.items: list[Item] = []
@@ -187,13 +188,16 @@ class Items:
         plain = above_it[-1] if above_it else ""
         near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
-        case = "" if self.hint else self._case([*reversed(near), *opening])
+        forbidden = " ".join(near) if words.rules_out(" ".join(near)) else ""
+        is_out = self.is_ruled_out or forbidden != ""
+        case = "" if self.hint or is_out else self._case([*reversed(near), *opening])
         goes_on = not above_it or words.goes_on(above_it[0])
         goes_on = not case and (goes_on or (self.opens_section and not words.moves_on(above_it[0])))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
         title, above = self._named(above_it[:-3:-1], block.code), self._taken()
-        block = limited(block, near)
+        title = markup.cut(forbidden) or title
+        block = limited(block, near, is_ruled_out=is_out)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
@@ -337,7 +341,7 @@ class Items:
         above = sentence or self.heading
         is_remedy = piece.info == "-" and words.is_remedy(above) and not above.lower().startswith("fix")
         is_remedy &= sum(words.changes(one.plain) or (one.has_code and "**" in one.text[:4]) for one in items) > 1
-        if (is_text and not is_remedy) or words.is_automatic(sentence):
+        if (is_text and not is_remedy) or words.is_automatic(sentence) or (last[-1:] == ":" and words.rules_out(last)):
             self._show_above(piece.plain)
             label = self.lead.pop() if last.endswith(":") and self.lead[-1].plain == last else Text("", "", piece.line)
             text = f"{label.markdown}\n\n{piece.text}" if label.plain else piece.text
@@ -403,7 +407,8 @@ class Items:
         self._split_lead()
         choice = first.plain if first.plain in self.choices else ""
         case = words.condition(first.plain) or choice or words.case_of_label(first.plain, is_label=True)
-        case = case if any(map(is_command, item.all())) and not words.announces_output(first.plain) else ""
+        is_other = words.announces_output(first.plain) or words.rules_out(first.plain)
+        case = case if any(map(is_command, item.all())) and not is_other else ""
         start, above = len(self.items), ""
         self.first = start
         if case:

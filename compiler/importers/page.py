@@ -109,6 +109,7 @@ class _Builder:
         self.headings: list[tuple[int, frozenset[str]]] = []  # the line and the stems of each
         self.choices: set[int] = set()  # the lines of headings of one choice or cause of several
         self.routes: frozenset[str] = frozenset()  # the numbers of steps to which a result leads
+        self.ruled_out: set[int] = set()  # the lines of forbidden or old headings, and of those below them
         self.cases: set[int] = set()  # the lines of headings of cases or checks, whose texts have what to do
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
@@ -161,6 +162,8 @@ class _Builder:
         stems = ((section.line, kinds.stems(section.title)) for section in kinds.every(root))
         self.headings = [one for one in stems if one[1]]
         self.routes = kinds.routes(root)
+        ruled_out = (one for one in kinds.every(root) if words.rules_out(one.title))
+        self.ruled_out = {one.line for above in ruled_out for one in kinds.every(above)}
         first, *rest = root.children or (Section(0, "", root.line),)
         outer = [root]
         children = root.children
@@ -195,6 +198,7 @@ class _Builder:
         start = bisect_right(self.headings, section.line, key=itemgetter(0))
         later = [stems for _, stems in self.headings[start : start + MOST_LATER]]
         found = Items(section.title, self.machine, later)
+        found.is_ruled_out = section.line in self.ruled_out
         found.read(section.pieces)
         self.instructions += found.instructions
         self.has_items |= bool(found.items)
@@ -202,7 +206,7 @@ class _Builder:
 
     def _is_text(self, section: Section) -> bool:
         """Return whether a section and all below it is text to look up."""
-        if words.forbids(section.title) and not section.children:
+        if section.line in self.ruled_out and not section.children:
             return not any(piece.has_code for piece in section.pieces)
         has_steps = words.is_ordered(section.title) or any(words.names_steps(one.title) for one in section.children)
         has_steps |= bool(words.imperative(section.title)) and any(one.info == "1" for one in section.pieces)

@@ -367,15 +367,17 @@ COMMENT = Regex(r"(?m)(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)")
 _BRANCHES = Regex(r"(?m)^[ \t]*(?:if|for|while|until|case|select)[ \t]")
 
 
-def limited(block: Block, near: Sequence[str]) -> Block:
+def limited(block: Block, near: Sequence[str], *, is_ruled_out: bool) -> Block:
     """Return a block, only shown if the text above it or its comments let it not run."""
-    why = _why_shown(near, block.code) if block.kind == "run" else ""
+    comments = COMMENT.findall(block.code)
+    is_out = is_ruled_out or any(map(words.rules_out, comments))
+    why = "the page rules the command out" if is_out else _why_shown(near, comments, block.code)
+    why = why if block.kind == "run" else ""
     return replace(block, kind="show", why=why) if why else block
 
 
-def _why_shown(near: Sequence[str], code: str) -> str:
+def _why_shown(near: Sequence[str], comments: Sequence[str], code: str) -> str:
     """Return why the text above a command or its comments let it not run, or ""."""
-    comments = COMMENT.findall(code)
     if why := next(filter(None, (why_limited(one, code) for one in (*near, *comments))), ""):
         return why
     names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
@@ -400,6 +402,7 @@ def runs_span(piece: Piece) -> bool:
         not is_text
         or _FORBIDS.search(piece.text)
         or words.is_automatic(piece.plain)
+        or words.rules_out(piece.plain)
         or _EXPLAINED_SPAN.match(piece.text)
     ):
         return False

@@ -27,6 +27,14 @@ _BEFORE = Regex(
 )
 _WORD = Regex(r"[A-Za-z]+(?![\w(])")
 forbids = _opens(r"(?:please )?(?:do(?: not|n['’]t)|never)\b")
+_RULED_OUT = Regex(
+    r"(?i)^\W*(?:please )?(?:do(?: not|n['’]t)|never|avoid (?:do|runn?|us)ing)\b(?! (?:forget|hesitate|panic|worry)\b)"
+    r"|\b(?:must|should|may) (?:not|never) (?:be )?(?:do|execut|run|us)|\b(?:instead of|rather than|and not)\W*$"
+    r"|^\W*(?:the|this|these)\b[^.,]{0,60} (?:is|are) (?:now )?(?:wrong|deprecated|obsolete)\b|^previously\b"
+    r"|^\W*(?:wrong|bad|deprecated|obsolete|outdated)(?: way| example)?\W*?(?:[:\])]|$)"
+    r"|\((?:deprecated|obsolete|outdated)\)\W*$"
+)
+"""Matches a sentence or a heading that forbids something, or is about a wrong or an old way."""
 _PURPOSE = Regex(
     r"(?i)(?:in order )?to (?>(?:(?:actually|just|simply) )?)"
     r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
@@ -308,6 +316,16 @@ is_reference = _fits(
 def sentences(text: str) -> list[str]:
     """Return the sentences of plain text."""
     return [one for one in _END.split(" ".join(text.split())) if one]
+
+
+def rules_out(text: str) -> bool:
+    """Return whether the last sentence of plain text that asks for something forbids it, or is about a wrong way."""
+    for one in reversed(re.split(r"(?<=[.!?])\s+", text)):
+        if any(map(_RULED_OUT.search, (one, case_of(one)[1]))):
+            return not is_gate(one)
+        if instruction(one):
+            return False
+    return False
 
 
 def imperative(sentence: str, *, purposes: bool = True) -> str:

@@ -90,6 +90,44 @@ def test_a_text_below_a_command_that_limits_it_shows_it(below: str) -> None:
     assert "```bash prompt\nls a\n```" in page(f"{block('true')}Look:\n\n{block('ls a')}{below}\n\n{block('true')}")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "Do NOT run this on a primary:",
+            "Never do this:",
+            "The following command is wrong:",
+            "This pot is obsolete:",
+        ),
+        *("instead of:", "and not", "Previously, we had:", "You must not use it:", "**Deprecated:**", "Wrong way:"),
+        *("If it is a primary, do not run this:", "Do not run this if it is a primary:", "# Never on a primary"),
+        *("## Never do this", "## Deprecated: old way", "## Old way (obsolete)", "## Never do this\n\n### Look"),
+    ],
+)
+@pytest.mark.parametrize("place", ["", "2. Look. "])
+def test_a_command_that_the_page_rules_out_is_shown(text: str, place: str) -> None:
+    code = f"{text}\nrm cups" if text[:2] == "# " else "rm cups"
+    above = "" if text[:2] == "# " else text if text[:1] == "#" else f"{place}{text}"
+    made = draft(f"{RUN}{block('true')}{above}\n\n{indent(block(code), '   ' * (above[:1] == '2'))}")
+    assert (made.run, made.shown, made.guards("rm cups")) == (["true"], [code], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Never stop it by hand. Instead, look:", "Do not forget to look:", "If the pots do not start, look:"),
+        *("Do not continue until it is hot:", "Check which pot is wrong:", "## If the pot is wrong", "## Bad gateway"),
+    ],
+)
+def test_a_command_below_a_text_that_forbids_something_else_runs(text: str) -> None:
+    assert draft(f"{RUN}{block('true')}{text}\n\n{block('ls cups')}").run == ["true", "ls cups"]
+
+
+@pytest.mark.parametrize("text", ["Never do this: `ls pots cups`.", "Never do these:\n\n1. Stop it.\n2. Warm it.\n"])
+def test_a_task_that_the_page_rules_out_is_text(text: str) -> None:
+    assert draft(f"{RUN}{block('true')}{text}").titles == ["Part"]
+
+
 def test_a_question_for_a_harm_in_the_text_skips_the_commands_that_go_on() -> None:
     text = page(f"Release the shop with a tool:\n\n{block('pip install a')}{block('make a')}Look:\n\n{block('ls')}")
     assert "- NO: GOTO 1.4\n" in text
