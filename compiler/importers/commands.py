@@ -180,7 +180,8 @@ def _line(words: Sequence[str]) -> str:
 def is_known(code: str) -> bool:
     """Return whether rdc knows all commands of a block: they do no harm, or one that rdc asks about."""
     plain = PLACEHOLDER.sub("X", code)
-    if "`" in shell_text(plain, all_words=True):  # commands between such quotes aren't read
+    text = shell_text(plain)
+    if "`" in text or ("<<" in text and "$(" in text):  # commands there aren't read
         return False
     unsure = (one for one in read_commands(plain).commands if not _changes(one))
     return all(not {"sudo", "install"} <= {*one.words} and _is_known(_words(one)) for one in unsure)
