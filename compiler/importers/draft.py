@@ -232,14 +232,13 @@ def joined(question: Item, harm: Item) -> Item:
     )
 
 
-def harm_question(title: str, lines: Sequence[str], line: int) -> Item:
-    """Return the question whether to run a command whose `lines` delete or change something."""
+def harm_question(title: str, lines: Sequence[str], line: int, above: str) -> Item:
+    """Return the question whether to run a command whose `lines` delete or change something, with the text `above`."""
     lines = [one for one in lines if one.strip()]
     listed = ", ".join(map(markup.span, lines))
     note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
-    return Item(
-        f"Do this now: {_inner(title)}?", f"The next command: {listed}", replies="skip", notes=(note,), line=line
-    )
+    text = f"{above}\n\nThe next command: {listed}".lstrip("\n")
+    return Item(f"Do this now: {_inner(title)}?", text, replies="skip", notes=(note,), line=line)
 
 
 def task_question(title: str, line: int, skips: int = 1) -> Item:

@@ -209,12 +209,12 @@ class Items:
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
             start = block.code.find(block.harm[0]) if block.harm else 0
             about = summary_of(block.code[start:]) if title == summary_of(block.code) else title
-            harms = [harm_question(about, harm, line)] if harm else []
+            harms = [harm_question(about, harm, line, "" if questions else above)] if harm else []
             questions = [joined(questions[0], harms[0])] if harms and len(questions) == 1 else questions + harms
             holds = not BARE.fullmatch(case) if case else harm and not block.harm
             question = len(self.items) if holds else question
             self.items += [replace(one, skips=len(questions) - at) for at, one in enumerate(questions)]
-            item = replace(item, text="" if case or is_elsewhere else above, tag="bash")
+            item = replace(item, text="" if questions else above, tag="bash")
         elif case and any(map(_CONDITIONAL.match, near)):
             self.items.append(guard(case, above, line, subject=title))
             item, question = replace(item, text=""), len(self.items) - 1

@@ -453,7 +453,7 @@ def _final(step: Step, items: Sequence[Item], values: Values, named: frozenset[s
 def _asking_first(item: Item, title: str) -> Item:
     """Return an item that stops the run if the answer to its gate is no, and with a mark if it is for each thing."""
     plain = _MARKUP.sub("", item.text)
-    if words.is_loop(f"{title}. {item.title}. {plain}") and item.replies != "skip":
+    if words.is_loop(plain if item.replies == "skip" else f"{title}. {item.title}. {plain}"):
         item = replace(item, marks=(*item.marks, Mark("loop", "this is for each of several things", item.line)))
     last = words.sentences(plain)[-1:]
     whole = [f"{item.title}, {one}" for one in last if words.opens_with_condition(item.title)]
@@ -472,7 +472,7 @@ def _referring(item: Item, named: frozenset[str]) -> Item:
 def _without_title(item: Item) -> Item:
     """Return an item without the first paragraph of its text if that is its title."""
     first, _, rest = item.text.partition("\n\n")
-    is_title = _plain(first).rstrip(".:;, ") == _plain(item.title)
+    is_title = _plain(first).rstrip(".:;, ") == _plain(item.title).removeprefix("do this now: ").rstrip("?")
     return replace(item, text=rest) if is_title and "](" not in first else item
 
 

@@ -133,6 +133,14 @@ def test_a_question_for_a_harm_in_the_text_skips_the_commands_that_go_on() -> No
     assert "- NO: GOTO 1.4\n" in text
 
 
+@pytest.mark.parametrize("text", ["After a week, and only with the approval of Anna, remove it:", "For each old pot:"])
+def test_the_text_above_a_harm_is_in_its_question(text: str) -> None:
+    made = draft(f"{RUN}{block('true')}{text}\n\n{block('rm cups')}")
+    assert made.text.index(text) < made.text.index("The next command: `rm cups`")
+    assert made.text.count(text) == 1
+    assert [one.kind for one in made.report.guesses].count("loop") == ("each" in text)
+
+
 def test_a_command_below_an_ssh_in_a_sentence_is_shown() -> None:
     text = page(f"{block('true')}Then `ssh admin@shop` and look:\n\n{block('ls a')}")
     assert "```bash prompt\nls a\n```" in text
