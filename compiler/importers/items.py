@@ -195,8 +195,9 @@ class Items:
         goes_on = not case and (goes_on or (self.opens_section and not words.moves_on(above_it[0])))
         self.opens_section = bool(opening) or (self.opens_section and goes_on)
         question = self.open if goes_on else -1
-        title, above = self._named(above_it[:-3:-1], block.code), self._taken()
-        title = markup.cut(forbidden) or title
+        asking = [one for one in self.lead if one.markdown[:1] != ">" and not sections.NOTICE.match(one.plain)]
+        own = [_purpose_at_end(one.plain) for one in asking if one.plain] or by_hand
+        title, above = markup.cut(forbidden) or self._named(own[:-3:-1], block.code), self._taken()
         block = limited(block, near, is_ruled_out=is_out)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)

@@ -33,7 +33,7 @@ _ASIDE = Regex(
 _OPPOSED = (("backup", "restore"), ("install", "uninstall"), ("failover", "failback"), ("enable", "disable"))
 _USUAL = Regex(r"(?i)\W*(?:normal|planned|regular|routine|scheduled|standard)\b")
 _BOLD = Regex(r"\*\*([^*\n]+)\*\*:?[ \t]*(?:\n|$)")
-_NOTICE = Regex(r"(?i:\W*(?:warning|important|caution|tip|info|danger|attention)s?\b(?!\s\w))|.*Note")
+NOTICE = Regex(r"(?i:\W*(?:warning|important|caution|tip|info|danger|attention)s?\b(?!\s\w))|.*Note")
 _LABEL = Regex(r"\*\*(?P<label>[^*\n]*\w[^*\n]*)\*\*")
 EXPLAINED = Regex(r"(?i)(?!.*\b(?:you|we|i)\b).*\b(?:will|does|advantages|benefits|differences|reasons)\b[^.:]{0,30}:")
 _LABEL_MARKUP = Regex(r"[`\[\]]|\]\([^)]*\)")
@@ -153,7 +153,7 @@ def labels_of_cases(pieces: Sequence[Piece]) -> dict[int, str]:
 def _is_case_label(label: str) -> bool:
     if words.is_ordered(label) or is_part(label) or words.is_reference(label) or _DIGIT.match(label):
         return False
-    return not (words.acts(label) or words.announces_output(label) or words.is_fact(label) or _NOTICE.match(label))
+    return not (words.acts(label) or words.announces_output(label) or words.is_fact(label) or NOTICE.match(label))
 
 
 def _asks_itself(title: str) -> bool:

@@ -27,7 +27,10 @@ def test_a_question_has_a_subject(lead: str, title: str) -> None:
         ("Run this command in your terminal:", "Run ls a"),
         ("Run:", "Run ls a"),
         ("The cup (large; fill it):", "Run ls a"),
-        ("Fill the cup.\n\nRun:", "Fill the cup"),
+        *(
+            (f"Fill the cup.\n\n{one}", "Fill the cup")
+            for one in ("Run:", "> **DANGER**: Ask Anna.", "**Tip:** Ask Anna.")
+        ),
         ("If it is hot, fill the cup.\n\nRun:", "Run ls a"),
         ("To do so, run:", "Run ls a"),
         ("Create a cup by running the following command:", "Create a cup"),
