@@ -364,14 +364,19 @@ def _asks_first(step: Step) -> bool:
 
 
 def _lifted(step: Step) -> Iterator[Item]:
-    """Yield the items of a child with one command or instruction; the first one has the child's heading and text."""
+    """Yield the items of a child; the only command or instruction, or the first item, has its heading and text."""
+    first, *later = step.items
+    if step.count != 1:
+        text = "\n\n".join(filter(None, [f"**{_escaped(step.title)}**", *step.text, first.text]))
+        yield from (replace(first, text=text), *later)
+        return
     for item in step.items:
         if item.replies:
             yield item
             continue
         lead = "" if item.title == step.title or _has(item.text, item.title) else f"{item.title}."
         text = "\n\n".join(filter(None, [*step.text, markup.safe(lead), item.text]))
-        yield replace(item, title=step.title, text=text) if step.count == 1 else item
+        yield replace(item, title=step.title, text=text)
 
 
 def _add_above(parts: list[Part], text: str) -> None:

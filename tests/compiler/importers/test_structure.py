@@ -215,6 +215,13 @@ def test_a_rollback_is_a_step_that_nothing_leads_to() -> None:
     assert made.text.endswith("- PASS: STOP\n")
 
 
+def test_a_rollback_keeps_the_headings_and_texts_below_it() -> None:
+    texts = f"Only with the approval of Anna:\n\n{block('a: b', 'yaml')}1. Warm it.\n2. Fill it.\n\n{block('ls a')}"
+    made = draft(f"{RUN}{block('ls')}## Rollback\n\n### Restore the tea\n\n{texts}")
+    assert "### Rollback.1 Warm it\n\n**Restore the tea**\n\nOnly with the approval of Anna:\n\n> ```yaml" in made.text
+    assert made.report.losses == ()
+
+
 def test_a_heading_without_text_stays_above_its_first_child() -> None:
     made = draft(f"# Page\n\n## Parts\n\n### One\n\n{block('ls')}{block('df')}")
     assert made.runbook.steps[0].prompt == "**Parts**"
