@@ -448,7 +448,7 @@ def _final(step: Step, items: Sequence[Item], values: Values, named: frozenset[s
     items = [_referring(_asking_first(_without_title(item), title), named) for item in items]
     if len(items) == 1 and not step.has_children:
         item = items[0]
-        is_same = item.title.startswith((title, step.title)) or _has(item.text, item.title)
+        is_same = item.title.startswith((title or step.title, step.title)) or _has(item.text, item.title)
         lead = "" if is_same else f"{item.title}."
         whole = "\n\n".join(filter(None, [text, lead, item.text]))
         return _asking(replace(item, title=title, text=whole, name=step.name, marks=(*marks, *item.marks)))

@@ -213,6 +213,8 @@ def test_a_rollback_is_a_step_that_nothing_leads_to() -> None:
     assert [step.id for step in made.runbook.steps] == [1, "Rollback"]
     assert "<!-- rdc: check this: no step leads here yet (page line 9) -->" in made.text
     assert made.text.endswith("- PASS: STOP\n")
+    made = draft(f"{RUN}{block('ls')}## Rollback\n\nCopy it, but only after ten:\n\n{block('ls b')}")
+    assert "Copy it, but only after ten" in made.text
 
 
 def test_a_rollback_keeps_the_headings_and_texts_below_it() -> None:
