@@ -442,18 +442,18 @@ class Items:
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):
             return
+        body = "\n\n".join(piece.text for piece in item.pieces)
         is_limit = words.forbids(first.plain) and not words.is_gate(first.plain)
         asks = not words.is_statement(first.plain) or words.obliges(first.plain) or len(item.pieces) > 1
         asks = asks or any(map(words.imperative, (first.plain, first.plain.partition(": ")[2])))
         is_question = item.info != "-" and (asks or item.info != "1")
         if not is_limit and (is_question or (item.info == "-" and words.instruction(first.plain))):
             self._split_lead()
-            body = "\n\n".join(piece.text for piece in item.pieces)
             text = "\n\n".join(filter(None, [self._taken(), markup.safe(body)]))
             self._question(first.plain, text, item.line, sections.label_of(first.text), is_task=item.info == "[ ]")
         elif (item.info == "1" or is_limit) and self.items:
             self._flush()  # a fact is about the item above
-            self._after(Text(first.text, first.plain, item.line))
+            self._after(Text(body, first.plain, item.line))
         else:
             self.lead.append(Text(item.text, item.plain, item.line))
 

@@ -107,6 +107,12 @@ def test_a_fact_of_an_ordered_list_is_text_of_the_item_above_it() -> None:
     assert made.text.index("The pot is blue") < made.text.index("Go")
 
 
+@pytest.mark.parametrize("item", ["Never stop it.", "The pot is blue."])
+def test_an_item_without_a_task_keeps_its_paragraphs(item: str) -> None:
+    made = draft(f"{RUN}1. Warm it.\n2. {item}\n\n   Call Jane:\n\n   | a | b |\n   | - | - |\n   | c | d |\n3. Go.\n")
+    assert made.report.losses == ()
+
+
 def test_a_sample_between_two_tasks_of_an_item_belongs_to_the_first() -> None:
     page = (
         f"{RUN}1. Edit the file:\n   ```yaml\n   a: 1\n   ```\n   and\n   ```yaml\n   b: 2\n   ```\n   Then warm it:\n"
