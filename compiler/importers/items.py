@@ -323,6 +323,7 @@ class Items:
             note = Mark("condition", "the instruction has a condition", line)
             self.items.append(replace(guard(case, "", line), marks=(), notes=(note,)))
             title = self._title(rest, markup.capital(markup.cut(rest)))
+        title = f"{title[:-1]}: done?" if title[-1:] == "?" and words.routes_no(markdown) else title
         self.items.append(Item(title, markdown, notes=() if is_sure else (Mark("fact", UNSURE, line),), line=line))
 
     def _title(self, plain: str, otherwise: str) -> str:

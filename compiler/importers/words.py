@@ -106,6 +106,8 @@ opens_with_condition = _opens(r"(?:if|when(?! \w+ing\b)|unless|in case)\b")
 """Whether plain text starts with a condition."""
 is_other_case = _opens(r"(?:or )?(?:otherwise|else|if not)\b")
 """Whether plain text is about the case that a condition above it leaves out."""
+routes_no = _has(r"(?:^|[\n.?!:])\W*(?:no\W*[:,→—–=-]|(?:or )?(?:otherwise|if not|else)\b)")
+"""Whether Markdown says what to do if the answer to its question is no, which would stop a run."""
 is_way = _fits(
     r"[^:]*\b(?:ways?|modes?|procedures?|work ?flows?|approach|methods?|paths?|install|builds?|restart|roll ?backs?"
     r"|restores?|recovery|backups?|deployments?)\W*"

@@ -62,6 +62,12 @@ def test_a_gate_stops_the_run_if_its_answer_is_no(text: str) -> None:
     assert made.text.count("- NO: STOP") == 1
 
 
+@pytest.mark.parametrize("rest", ["\n   - Yes: go to step 3.\n   - No: continue.", " If not, continue.", ""])
+def test_a_question_whose_no_goes_on_asks_whether_it_is_done(rest: str) -> None:
+    made = draft(f"{RUN}1. Is the pot empty?{rest}\n2. Fill it.\n3. Warm it.\n")
+    assert made.titles[0] == ("Is the pot empty: done?" if rest else "Is the pot empty?")
+
+
 @pytest.mark.parametrize("text", ["If it is old, warm it.", "Stop the pot.", "Do not drop it."])
 def test_a_text_without_a_gate_has_no_transitions(text: str) -> None:
     assert "- NO: STOP" not in draft(f"{RUN}1. {text}\n2. Fill it.\n3. Warm it.\n").text
