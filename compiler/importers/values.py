@@ -105,7 +105,8 @@ def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], sets: 
         lines = "".join(f'echo "{name}=${name}" >> "$RDC_OUTPUT"\n' for name in sets)
         code = f"{code.rstrip(chr(10))}\n{lines}"
     if item.code and code is None:
-        code = placeholders.reads_in_text(placeholders.in_text(item.code, names), inputs)
+        read = [name for name in inputs if name not in found.sets]
+        code = placeholders.reads_in_text(placeholders.in_text(item.code, names), read)
     notes, tag = item.notes, item.tag
     if item.runs and code is not None and placeholders.in_command(item.code, known) is None:
         tag, notes = "bash prompt", (*notes, Mark("shown", "a placeholder is in a quoted here-document", item.line))

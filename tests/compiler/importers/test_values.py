@@ -143,6 +143,12 @@ def test_a_block_with_a_secret_shows_its_other_values_by_reference() -> None:
     assert made.shown == ["shop login <api-key> --pot {{POT}} --milk {{MILK}}"]
 
 
+def test_a_shown_block_that_sets_a_variable_stays_as_written() -> None:
+    code = "export POT=a\nls $POT $MILK"
+    made = draft(f"{RUN}{block('ssh shop')}{block(code)}{block('ls $POT')}")
+    assert made.shown == ["ssh shop", code.replace("$MILK", "{{MILK}}"), "ls {{POT}}"]
+
+
 def test_a_shown_block_with_a_secret_hands_nothing_on() -> None:
     made = draft(f"# Page\n\n## Part\n\n{block('POT=$(shop get --key $API_KEY)')}{block('ls $POT')}")
     assert made.report.inputs + made.report.asked == ("POT",)
