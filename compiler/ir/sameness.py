@@ -69,7 +69,8 @@ def difference(before: object, after: object, rename: Rename) -> str:
 def other_mentions(program: Program, rename: Rename) -> str:
     """Return why a variable of commands can't be renamed, or "".
 
-    Commands see inputs and outputs as environment variables. Only `$NAME` and `NAME=` are certainly the variable.
+    Commands see inputs and outputs as environment variables. Only `$NAME` and `NAME=` outside single quotes are
+    certainly the variable.
     """
     if rename.is_step or not any(one.name == rename.old for node in program.nodes for one in node.variables):
         return ""
@@ -79,12 +80,16 @@ def other_mentions(program: Program, rename: Rename) -> str:
         command = str(node.task.command)
         if re.search(rf"(?<![\w-]){re.escape(rename.new)}\b", command):
             return f"the command of step {node.id} already has the word `{rename.new}`; choose another name"
-        if re.search(rf"(?<![\w-]){re.escape(rename.old)}\b", renamed_in_command(command, rename)):
+        literal = "\n".join(found["literal"] or "" for found in _QUOTED.finditer(command))
+        if re.search(rf"(?<![\w-]){re.escape(rename.old)}\b", renamed_in_command(command, rename) + literal):
             return f"the command of step {node.id} has the word `{rename.old}` in another form than `${rename.old}`"
     return ""
 
 
 _READ = Regex(r"(?<!\\)\$\{?[#!]?([A-Za-z_]\w*)")
+_QUOTED = Regex(
+    r"(?s)\\.|(?<!\S)#[^\n]*|\"(?>(?:\\.|[^\"\\])*)\"|(?P<literal>'[^']*'|<<-?[ \t]*(['\"\\])(\w+).*?\n\t*\3\b)"
+)
 _WRITTEN = Regex(r"(?<![\w${.-])([A-Za-z_]\w*)(?==(?!=)|<<(?!<))")
 
 

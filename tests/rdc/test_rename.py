@@ -232,15 +232,23 @@ def test_only_names_can_be_renamed(tmp_path: Path) -> None:
     assert reason.startswith("the document has an error, so a rename can't be proved: there is no step `Nowhere`")
 
 
-@pytest.mark.parametrize("command", ['printenv "version"', "python3 -c 'import os; os.environ[\"version\"]'"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *('printenv "version"', "python3 -c 'import os; os.environ[\"version\"]'"),
+        *("printf '%s' 'Set $version first'", "cat <<'END'\n$version\nEND"),
+    ],
+)
 def test_a_variable_that_a_command_names_in_another_way_is_not_renamed(tmp_path: Path, command: str) -> None:
     written(tmp_path, {**FILES, "release.runbook.md": RUNBOOK.replace("```\n\n- FAIL", f"{command}\n```\n\n- FAIL")})
     reason = refusal(tmp_path, "release.runbook.md", I, "version", "tag")
     assert "the command of step 1 has the word `version` in another form" in reason
-    text = RUNBOOK.replace("```\n\n- FAIL", 'tool --version "$version"\n```\n\n- FAIL')
+    text = RUNBOOK.replace("```\n\n- FAIL", 'tool --version "$version" "it\'s $version\'s"\n```\n\n- FAIL')
     written(tmp_path, {"release.runbook.md": text})
     found = made(tmp_path, "release.runbook.md", I, "version", "tag")
-    assert '25: tool --version "$tag"' in changed(text, found), "an option with its name is no hindrance"
+    assert '25: tool --version "$tag" "it\'s $tag\'s"' in changed(text, found), (
+        "an option with its name is no hindrance"
+    )
 
 
 def test_a_report_that_a_prompt_names_keeps_its_name(tmp_path: Path) -> None:
