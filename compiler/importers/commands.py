@@ -290,9 +290,8 @@ def _does_harm(name: str, rest: Sequence[str]) -> bool:
     if any(map(_DRY.fullmatch, rest)):
         return False
     named = _PARTS.findall(_named(name, rest))
-    if _CHANGES.match(_line([name, *rest])) or (
-        _HARM.intersection(named) and _LOOKS.isdisjoint({*named[:1], *named[-1:]})
-    ):
+    is_look = not _LOOKS.isdisjoint({*named[:1], *named[-1:]})
+    if _CHANGES.match(_line([name, *rest])) or (_HARM.intersection(named) and not is_look):
         return True
     for word in plain:
         parts = [] if word in {"release", "rollout"} and _SHOWS & set(plain) else _PARTS.findall(word)

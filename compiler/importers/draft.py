@@ -187,10 +187,8 @@ def _identifier(label: str) -> int | str:
 
 
 def _transitions(item: Item, skipping: str) -> tuple[str, ...]:
-    if item.replies == "skip":
-        return "- YES: CONTINUE", f"- NO: {skipping}"
-    if item.replies == "stop":
-        return "- YES: CONTINUE", "- NO: STOP"
+    if item.replies in {"skip", "stop"}:
+        return "- YES: CONTINUE", f"- NO: {skipping or 'STOP'}"
     return ("- PASS: STOP",) if item.replies == "end" else ()
 
 
@@ -227,17 +225,14 @@ def machine_question(line: int, text: str) -> Item:
 
 def joined(question: Item, harm: Item) -> Item:
     """Return one question for a condition and for the harm of a command."""
-    return replace(
-        question, text="\n\n".join(filter(None, [question.text, harm.text])), notes=question.notes + harm.notes
-    )
+    text = "\n\n".join(filter(None, [question.text, harm.text]))
+    return replace(question, text=text, notes=question.notes + harm.notes)
 
 
 def harm_question(title: str, lines: Sequence[str], line: int, above: str) -> Item:
     """Return the question whether to run a command whose `lines` delete or change something, with the text `above`."""
-    lines = [one for one in lines if one.strip()]
-    listed = ", ".join(map(markup.span, lines))
     note = Mark("harm", f"the command changes or deletes something: {lines[0]}", line)
-    text = f"{above}\n\nThe next command: {listed}".lstrip("\n")
+    text = f"{above}\n\nThe next command: {', '.join(map(markup.span, lines))}".lstrip("\n")
     return Item(f"Do this now: {_inner(title)}?", text, replies="skip", notes=(note,), line=line)
 
 

@@ -10,18 +10,6 @@ from compiler.importers import markup, sections, words
 from compiler.importers.blocks import Block, is_command_span, is_typed, read_block, summary_of
 from compiler.importers.draft import BARE, Item, Mark, guard, harm_question, joined, machine_question, task_question
 from compiler.importers.markdown import Piece
-from compiler.importers.sections import (
-    CODE_SPAN,
-    COMMENT,
-    alternatives,
-    is_command,
-    is_overview,
-    labels_of_cases,
-    limited,
-    runs_span,
-    short_leads,
-    why_limited,
-)
 from compiler.text.regex import Regex
 
 _LEADS = Regex(r"(?i)(?:see|(?:go|skip|jump|move|proceed) (?:on )?to|continue (?:with|at)) \w")  # to another step
@@ -76,8 +64,8 @@ class Items:
 
     def read(self, pieces: Sequence[Piece]) -> None:
         """Read the content of a heading."""
-        self.choices = alternatives([*short_leads(pieces)])
-        labels = labels_of_cases(pieces)
+        self.choices = sections.alternatives([*sections.short_leads(pieces)])
+        labels = sections.labels_of_cases(pieces)
         start, case = 0, Text("", "", 0)
         for piece, below in zip_longest(pieces, pieces[1:]):
             label = labels.get(piece.line)
@@ -86,7 +74,7 @@ class Items:
                 start, case = len(self.items), Text(piece.text, label, piece.line)
             if piece.kind == "text" and self.items and _STEP.match(piece.text):
                 self._flush()  # the lead so far is about the step above
-            if piece.kind == "text" and piece.plain.endswith(":") and below and is_command(below):
+            if piece.kind == "text" and piece.plain.endswith(":") and below and sections.is_command(below):
                 self.lead.append(Text(piece.text, piece.plain, piece.line))
             else:
                 self._piece(piece)
@@ -118,7 +106,7 @@ class Items:
     def _show_above(self, plain: str) -> None:
         """Show the command directly above a text that limits it, or that is about a server."""
         last = self.items[-1] if self.items and not self.lead else None
-        if last and last.runs and (why := why_limited(plain, last.code)):
+        if last and last.runs and (why := sections.why_limited(plain, last.code)):
             self.items[-1] = replace(last, tag="bash prompt", notes=(*last.notes, Mark("shown", why, last.line)))
 
     def _code(self, piece: Piece) -> None:
@@ -146,7 +134,7 @@ class Items:
         """Return a block, only shown if a shell or a container is open; `last` is the text above it."""
         shell, rest = self.machine.shell, _REACHES.split(block.code)[-1]
         self.reached = line if rest != block.code else self.reached
-        above = (*COMMENT.findall(rest), last * (rest == block.code))
+        above = (*sections.COMMENT.findall(rest), last * (rest == block.code))
         is_there = any(map(words.names_machine, above)) or words.enters_machine(last)
         enters = block.kind in {"run", "show"} and "login" not in block.code
         enters &= any(words.enters_machine(text.plain) for text in self.lead[-2:])
@@ -175,11 +163,8 @@ class Items:
             self.items.append(Item(title, self._taken(), piece.text, markup.tag(block.tag), line=piece.line))
         else:
             self.lead.append(Text(markup.shown(piece.text, block.tag), "", piece.line))
-            if (
-                len(self.items) > self.first
-                and not any(words.condition(one.plain) for one in self.lead)
-                and not _asks_any(self.lead)
-            ):
+            has_task = _asks_any(self.lead) or any(words.condition(one.plain) for one in self.lead)
+            if len(self.items) > self.first and not has_task:
                 self._flush()
 
     def _command(self, block: Block, line: int) -> None:
@@ -198,14 +183,13 @@ class Items:
         asking = [one for one in self.lead if one.markdown[:1] != ">" and not sections.NOTICE.match(one.plain)]
         own = [_purpose_at_end(one.plain) for one in asking if one.plain] or by_hand
         title, above = markup.cut(forbidden) or self._named(own[:-3:-1], block.code), self._taken()
-        block = limited(block, near, is_ruled_out=is_out)
+        block = sections.limited(block, near, is_ruled_out=is_out)
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
-            asked = map(words.instruction, (plain or self.heading * (not self.items), *COMMENT.findall(block.code)))
-            harm = block.harm or (any(map(words.does_harm, asked)) and COMMENT.sub("", block.code).split("\n"))
-            is_elsewhere = any(map(words.names_machine, (*near, *COMMENT.findall(block.code))))
+            harm = _harm(block, plain or self.heading * (not self.items))
+            is_elsewhere = any(map(words.names_machine, (*near, *sections.COMMENT.findall(block.code))))
             questions = [guard(case, above, line, subject=title)] if case else []
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
             start = block.code.find(block.harm[0]) if block.harm else 0
@@ -226,7 +210,7 @@ class Items:
 
     def _named(self, above: Sequence[str], code: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
-        comments = COMMENT.findall(code) if code[:1] == "#" else []
+        comments = sections.COMMENT.findall(code) if code[:1] == "#" else []
         own = [self.hint or self._title(above[0] if above else "", "")]
         own += [self._title(one, "") for one in above[1:] if words.is_vague(above[0]) and not words.condition(one)]
         own += [markup.cut(self.heading) if not self.items else ""]
@@ -337,9 +321,9 @@ class Items:
         is_plain = piece.info == "-" and not any(item.info == "[ ]" for item in items)
         last = next((text.plain for text in reversed(self.lead) if text.markdown[:1] != ">"), "")
         sentence = (words.sentences(last) or [""])[-1]
-        is_text = not piece.has_code and (is_plain or (piece.info == "1" and self._are_facts(items)))
-        is_text = (is_text and not any(map(runs_span, items))) or (words.explains(self.heading) and not piece.has_code)
-        is_text = is_text or (not piece.has_code and is_overview(items, self.later))
+        is_text = is_plain or (piece.info == "1" and self._are_facts(items))
+        is_text = (is_text and not any(map(sections.runs_span, items))) or words.explains(self.heading)
+        is_text = not piece.has_code and (is_text or sections.is_overview(items, self.later))
         above = sentence or self.heading
         is_remedy = piece.info == "-" and words.is_remedy(above) and not above.lower().startswith("fix")
         is_remedy &= sum(words.changes(one.plain) or (one.has_code and "**" in one.text[:4]) for one in items) > 1
@@ -410,7 +394,7 @@ class Items:
         choice = first.plain if first.plain in self.choices else ""
         case = words.condition(first.plain) or choice or words.case_of_label(first.plain, is_label=True)
         is_other = words.announces_output(first.plain) or words.rules_out(first.plain)
-        case = case if any(map(is_command, item.all())) and not is_other else ""
+        case = case if any(map(sections.is_command, item.all())) and not is_other else ""
         start, above = len(self.items), ""
         self.first = start
         if case:
@@ -432,7 +416,7 @@ class Items:
 
     def _next_case(self, pieces: Sequence[Piece]) -> int:
         """Return the place of the first text below a command that is about another case, or the number of pieces."""
-        commands = [runs_span(one) or any(map(is_command, one.all())) for one in pieces]
+        commands = [sections.runs_span(one) or any(map(sections.is_command, one.all())) for one in pieces]
         for at, one in enumerate(pieces):
             is_case = one.plain in self.choices or bool(words.condition(one.plain))
             is_case = (is_case and any(commands[at : at + 2])) or words.is_other_case(one.plain)
@@ -460,10 +444,10 @@ class Items:
 
     def _span(self, piece: Piece) -> bool:
         """Add a command in a sentence, which is shown; return whether the sentence asks to run one."""
-        if not runs_span(piece) or words.explains(self.heading):
+        if not sections.runs_span(piece) or words.explains(self.heading):
             return False
         self._split_lead()
-        [code] = [code for code in CODE_SPAN.findall(piece.text) if is_command_span(code)]
+        [code] = [code for code in sections.CODE_SPAN.findall(piece.text) if is_command_span(code)]
         self.lead.append(Text(piece.text, piece.plain, piece.line))
         first = words.sentences(piece.plain)[0]
         is_named = first.endswith(":") and len(first.split()) > 2 and not words.condition(first)
@@ -485,8 +469,7 @@ class Items:
             question = guard(case, above, line, len(added) - is_asked, subject)
             self.items[start:] = [joined(question, added[0]) if is_asked else question, *added[is_asked:]]
         elif added:
-            first = added[0]
-            self.items[start] = replace(first, text="\n\n".join(filter(None, [above, first.text])))
+            self.items[start] = replace(added[0], text="\n\n".join(filter(None, [above, added[0].text])))
         else:
             self.lead.insert(0, Text(above, case, line))
             self._flush()
@@ -499,6 +482,13 @@ def _asks_any(lead: Sequence[Text]) -> bool:
 def _asking(text: str) -> str:
     """Return the last sentence that asks to use a block."""
     return next((one for one in reversed([text, *words.sentences(text)]) if words.puts(one)), text)
+
+
+def _harm(block: Block, text: str) -> Sequence[str]:
+    """Return the lines of a command that do harm, or all lines if the text above it or a comment asks for harm."""
+    asked = map(words.instruction, (text, *sections.COMMENT.findall(block.code)))
+    lines = [one for one in sections.COMMENT.sub("", block.code).split("\n") if one.strip()]
+    return block.harm or (lines if any(map(words.does_harm, asked)) else ())
 
 
 def _purpose_at_end(text: str) -> str:

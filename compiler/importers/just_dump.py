@@ -125,9 +125,8 @@ class Justfile:
         """Return the refusal of a part of a recipe, with the first line from its name on that has the needle."""
         head = self.line(rf"@?{re.escape(recipe)}(?![\w-])(?!.*:=)")
         below = range(head - 1, len(self.lines)) if head and needle else ()
-        return RefusedError(
-            f"recipe `{recipe}`: {words}", next((at + 1 for at in below if needle in self.lines[at]), head)
-        )
+        line = next((at + 1 for at in below if needle in self.lines[at]), head)
+        return RefusedError(f"recipe `{recipe}`: {words}", line)
 
     def check_settings(self) -> None:
         """Refuse settings that change the commands of a recipe."""
@@ -160,9 +159,8 @@ class Justfile:
         flags = "".join(sorted(set("".join(words[1:]).replace("pipefail", "")) - set("-co"))) if found else ""
         if not found or ("pipefail" in words and found["tag"] == "sh"):
             raise RefusedError(f"the shell `{' '.join(words)}`", self.line(r"set\s+shell\b"))
-        options = " ".join(
-            ["set", *([f"-{flags}"] if flags else []), *(["-o pipefail"] if "pipefail" in words else [])]
-        )
+        pipefail = ["-o pipefail"] if "pipefail" in words else []
+        options = " ".join(["set", *([f"-{flags}"] if flags else []), *pipefail])
         is_strict = options == "set -eu -o pipefail"
         return Shell(found["tag"], "" if is_strict or options == "set" else options, is_strict)
 

@@ -266,9 +266,8 @@ class _Builder:
         if self._is_text(section):
             return [_prose(one) for one in kinds.every(section)]
         shell = self.machine.shell
-        is_rollback = words.is_rollback(section.title) and not (
-            in_rollback or section.line in self.ordered | self.choices
-        )
+        is_placed = in_rollback or section.line in self.ordered | self.choices
+        is_rollback = words.is_rollback(section.title) and not is_placed
         found = self._items(section)
         own = Step(section.title, section.line, [*_links(section), *found.own], found.items, above=above)
         results = self._sections(section.children, section, in_rollback=in_rollback or is_rollback)
@@ -277,9 +276,8 @@ class _Builder:
         parts = self._assembled(section, own, results, is_flat=is_rollback)
         if words.is_incident(section.title) and _steps(parts):
             self.instructions += 2  # Diagnosis or Mitigation is enough for a procedure
-        if is_rollback:
-            for step in _steps(parts):
-                step.name = "Rollback"
+        for step in _steps(parts) if is_rollback else ():
+            step.name = "Rollback"
         return parts
 
     def _assembled(self, section: Section, own: Step, results: Sequence[list[Part]], *, is_flat: bool) -> list[Part]:
@@ -303,9 +301,8 @@ class _Builder:
     def _text_part(self, section: Section, own: Step, *, has_children: bool) -> Part:
         plain = " ".join(piece.plain for piece in section.pieces[:1])
         is_step = words.is_procedure(section.title) or words.is_order(section.title, is_numbered=section.is_numbered)
-        is_step = ((is_step or words.is_check(section.title)) and not has_children) or (
-            section.line in self.ordered and kinds.asks(section)
-        )
+        is_step = (is_step or words.is_check(section.title)) and not has_children
+        is_step |= section.line in self.ordered and kinds.asks(section)
         is_step |= section.line in self.cases and not has_children
         is_instruction = words.demands((words.sentences(plain) or [""])[0]) or kinds.is_by_hand(section)
         is_other = words.is_reference(section.title) and section.line not in self.cases
@@ -408,15 +405,9 @@ def _draft(page: Page, builder: _Builder, parts: Sequence[Part], values: Values)
         else:
             final.append(_final(part, next(items), values, named))
     name = page.metadata.get("name", "") if "description" in page.metadata else ""
-    return Draft(
-        one_line(builder.title) or name,
-        tuple(final),
-        name,
-        page.metadata.get("description", ""),
-        in_text("\n\n".join(builder.text), values.names),
-        values.inputs,
-        values.outputs,
-    )
+    title, description = one_line(builder.title) or name, page.metadata.get("description", "")
+    text = in_text("\n\n".join(builder.text), values.names)
+    return Draft(title, tuple(final), name, description, text, values.inputs, values.outputs)
 
 
 def _few_sections(parts: Sequence[Part]) -> Iterator[Part]:

@@ -104,12 +104,8 @@ def find(code: str, words: Iterable[str]) -> Found:
     literal = {found["token"] or found["name"] for found in _LITERAL.finditer(plain)}
     kept = [one for one, name in (*names.items(), *zip(read, read, strict=True)) if _SECRET.fullmatch(name)]
     kept += [one for one in names if one in literal]
-    return Found(
-        {one: name for one, name in names.items() if one not in kept},
-        tuple(name for name in read if name not in kept),
-        tuple(sets),
-        tuple(kept),
-    )
+    used = {one: name for one, name in names.items() if one not in kept}
+    return Found(used, tuple(name for name in read if name not in kept), tuple(sets), tuple(kept))
 
 
 _ASSIGNMENT = Regex(r"([A-Za-z_]\w*)\+?=")

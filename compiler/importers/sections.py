@@ -325,10 +325,8 @@ def _has_order(section: Section) -> bool:
     if section.is_numbered or words.is_procedure(section.title) or words.is_ordered(section.title):
         return True
     pieces = [inner for piece in section.pieces for inner in piece.all()]
-    is_listed = any(
-        piece.kind == "list" and piece.info == "1" and not all(words.is_fact(item.plain) for item in piece.pieces)
-        for piece in pieces
-    )
+    listed = (piece.pieces for piece in pieces if piece.kind == "list" and piece.info == "1")
+    is_listed = not all(words.is_fact(item.plain) for items in listed for item in items)
     plain = (piece.plain for piece in pieces if piece.kind == "text")
     return is_listed or any(_SEQUEL.match(one) for text in plain for one in words.sentences(text))
 
@@ -370,18 +368,11 @@ _BRANCHES = Regex(r"(?m)^[ \t]*(?:if|for|while|until|case|select)[ \t]")
 def limited(block: Block, near: Sequence[str], *, is_ruled_out: bool) -> Block:
     """Return a block, only shown if the text above it or its comments let it not run."""
     comments = COMMENT.findall(block.code)
-    is_out = is_ruled_out or any(map(words.rules_out, comments))
-    why = "the page rules the command out" if is_out else _why_shown(near, comments, block.code)
-    why = why if block.kind == "run" else ""
-    return replace(block, kind="show", why=why) if why else block
-
-
-def _why_shown(near: Sequence[str], comments: Sequence[str], code: str) -> str:
-    """Return why the text above a command or its comments let it not run, or ""."""
-    if why := next(filter(None, (why_limited(one, code) for one in (*near, *comments))), ""):
-        return why
-    names_case = not _BRANCHES.search(code) and any(map(words.names_case, comments))
-    return "a comment in it names a case, an example or a task" if names_case else ""
+    names_case = not _BRANCHES.search(block.code) and any(map(words.names_case, comments))
+    why = "a comment in it names a case, an example or a task" if names_case else ""
+    why = next(filter(None, (why_limited(one, block.code) for one in (*near, *comments))), why)
+    why = "the page rules the command out" if is_ruled_out or any(map(words.rules_out, comments)) else why
+    return replace(block, kind="show", why=why) if why and block.kind == "run" else block
 
 
 def why_limited(text: str, code: str) -> str:
@@ -398,13 +389,8 @@ def runs_span(piece: Piece) -> bool:
     if piece.kind == "item":
         return len(piece.pieces) == 1 and runs_span(piece.pieces[0])
     is_text = piece.kind == "text" and piece.info == "Paragraph" and piece.text[:1] != "|"
-    if (
-        not is_text
-        or _FORBIDS.search(piece.text)
-        or words.is_automatic(piece.plain)
-        or words.rules_out(piece.plain)
-        or _EXPLAINED_SPAN.match(piece.text)
-    ):
+    is_other = words.is_automatic(piece.plain) or words.rules_out(piece.plain) or _EXPLAINED_SPAN.match(piece.text)
+    if not is_text or is_other or _FORBIDS.search(piece.text):
         return False
     if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
         return True

@@ -51,29 +51,20 @@ def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: 
     reads = (name for place, one in enumerate(found) for name in one.reads if (place, name) not in handed)
     inputs = list(dict.fromkeys([*names.values(), *reads]))[:MOST]
     outputs = tuple(dict.fromkeys(name for _, name in handed if name not in inputs))[:MOST]
-    written = [
-        (number, _written(item, names, inputs, [name for name in one.sets if name in outputs], one))
-        for (number, item), one in zip(flat, found, strict=True)
-    ]
+    pairs = zip(flat, found, strict=True)
+    written = [(number, _written(item, names, inputs, outputs, one)) for (number, item), one in pairs]
     return _with_questions(_with_marks(written, inputs), inputs, outputs, names, len(steps))
 
 
 def _set_by(flat: Sequence[tuple[int, Item]], found: Sequence[Found]) -> dict[str, int]:
     """Return the first command that sets each variable."""
-    places: dict[str, int] = {}
-    for place, ((_, item), one) in enumerate(zip(flat, found, strict=True)):
-        for name in one.sets if item.runs else ():
-            places.setdefault(name, place)
-    return places
+    sets = [(place, one.sets) for place, ((_, item), one) in enumerate(zip(flat, found, strict=True)) if item.runs]
+    return {name: place for place, names in reversed(sets) for name in names}
 
 
 def _handed_on(found: Sequence[Found], set_by: Mapping[str, int]) -> dict[tuple[int, str], None]:
-    return {
-        (place, name): None
-        for place, one in enumerate(found)
-        for name in one.reads
-        if name in set_by and set_by[name] < place
-    }
+    reads = ((place, name) for place, one in enumerate(found) for name in one.reads)
+    return dict.fromkeys((place, name) for place, name in reads if set_by.get(name, place) < place)
 
 
 def _with_kept(item: Item, found: Found) -> Item:
@@ -98,7 +89,8 @@ def _only_shown(item: Item, found: Found, set_by: Mapping[str, int]) -> Item:
     return replace(item, tag="bash prompt", notes=(*item.notes, note))
 
 
-def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], sets: Sequence[str], found: Found) -> Item:
+def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], outputs: Sequence[str], found: Found) -> Item:
+    sets = [name for name in found.sets if name in outputs]
     known = {written: name for written, name in found.names.items() if written in names}
     code = placeholders.in_command(item.code, known) if item.runs else None
     if code is not None and sets and "<<" not in code.rstrip("\n").rpartition("\n")[2]:
@@ -112,10 +104,8 @@ def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], sets: 
         tag, notes = "bash prompt", (*notes, Mark("shown", "a placeholder is in a quoted here-document", item.line))
     if item.runs and not sets and placeholders.only_sets(item.code):
         tag, notes = "bash prompt", (*notes, Mark("shown", "no later command reads its variables", item.line))
-    text = placeholders.in_text(item.text, names)
-    return replace(
-        item, title=placeholders.in_text(item.title, names), text=text, code=code or "", tag=tag, notes=notes
-    )
+    title, text = (placeholders.in_text(one, names) for one in (item.title, item.text))
+    return replace(item, title=title, text=text, code=code or "", tag=tag, notes=notes)
 
 
 def _uses(item: Item) -> frozenset[str]:
@@ -196,9 +186,8 @@ def _finds(item: Item, name: str) -> bool:
 def _as_written(item: Item, name: str, written: str) -> Item:
     title, text, code = (one.replace(f"{{{{{name}}}}}", written) for one in (item.title, item.text, item.code))
     note = Mark("shown", f"{written} stays as written: a command above it may show it", item.line)
-    return replace(
-        item, title=title, text=text, code=code, notes=(*item.notes, note) if code != item.code else item.notes
-    )
+    notes = (*item.notes, note) if code != item.code else item.notes
+    return replace(item, title=title, text=text, code=code, notes=notes)
 
 
 def _asked(flat: Sequence[tuple[int, Item]], needed: Sequence[int]) -> list[int]:
@@ -227,11 +216,8 @@ def _described(name: str, names: Mapping[str, str]) -> str:
 
 def _outside(flat: Sequence[tuple[int, Item]], first: int, last: int) -> int:
     """Return the place above all questions that skip the first use of a value, but not its last."""
-    for place in range(first):
-        item = flat[place][1]
-        if item.replies == "skip" and first <= place + item.skips < last:
-            return place
-    return first
+    skips = ((place, item.skips) for place, (_, item) in enumerate(flat[:first]) if item.replies == "skip")
+    return next((place for place, count in skips if first <= place + count < last), first)
 
 
 def _insert(flat: list[tuple[int, Item]], place: int, question: Item) -> None:

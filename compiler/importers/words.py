@@ -28,11 +28,11 @@ _BEFORE = Regex(
 _WORD = Regex(r"[A-Za-z]+(?![\w(])")
 forbids = _opens(r"(?:please )?(?:do(?: not|n['’]t)|never)\b")
 _RULED_OUT = Regex(
-    r"(?i)^\W*(?:please )?(?:do(?: not|n['’]t)|never|avoid (?:do|runn?|us)ing)\b(?! (?:forget|hesitate|panic|worry)\b)"
-    r"|\b(?:must|should|may) (?:not|never) (?:be )?(?:do|execut|run|us)|\b(?:instead of|rather than|and not)\W*$"
-    r"|^\W*(?:the|this|these)\b[^.,]{0,60} (?:is|are) (?:now )?(?:wrong|deprecated|obsolete)\b|^previously\b"
+    r"(?i)^\W*(?:please )?(?:do(?: not|n['’]t)|never|avoid (?:doing|running|using))\b"
+    r"(?! (?:forget|hesitate|panic|worry)\b)|\b(?:must|should|may) (?:not|never) (?:be )?(?:do|execute|run|use)"
+    r"|\b(?:instead of|rather than|and not)\W*$|^previously\b|\((?:deprecated|obsolete|outdated)\)\W*$"
+    r"|^\W*(?:the|this|these)\b[^.,]{0,60} (?:is|are) (?:now )?(?:wrong|deprecated|obsolete)\b"
     r"|^\W*(?:wrong|bad|deprecated|obsolete|outdated)(?: way| example)?\W*?(?:[:\])]|$)"
-    r"|\((?:deprecated|obsolete|outdated)\)\W*$"
 )
 """Matches a sentence or a heading that forbids something, or is about a wrong or an old way."""
 _PURPOSE = Regex(
@@ -287,17 +287,14 @@ offers_cases = _fits(
 is_remedy = _fits(r"\W*(?:(?:immediate|possible) )?(?:mitigations?|remediation|resolution|fix(?:es)?|solutions?)\W*")
 """Whether headings below this one are the causes of an alert, and not its steps, if they aren't instructions."""
 _EXPLAINS_WORDS = (
-    r"meaning|impact|background|blast radius|purpose|scope(?: guard)?"
-    r"|how .* (?:is|are) (?:\w+ed|built|made)|(?:useful|common|debug\w*|handy|helpful|monitoring) commands|cheat ?sheet"
-    r"|(?:non-?)?goals?|motivation|what (?:is|are)\b.*|why\b.*|use when"
-    r"|when (?:not )?to .*|what .*\b(?:does|can(?:not)? do)\b.*|.* explained|problem statement"
-    r"|types of .*|integration with .*|(?:pairs?|works?) with"
-    r"|error (?:handling|scenarios)|(?:\w+ )?(?:failure modes|boundaries)|invariants|definitions|metrics|(?:\w+ )?rule"
-    r"|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
-    r"|change ?(?:log|history)|(?:\w+ )?overview|at a glance|mental model"
-    r"|open questions|anti-.*|constants|triggers?(?: conditions)?|companion .*|prevention|lessons .*"
-    r"|inputs?|output (?:shape|format|description|contract|standards?)"
-    r"|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
+    r"meaning|impact|background|blast radius|purpose|scope(?: guard)?|how .* (?:is|are) (?:\w+ed|built|made)|(?:useful"
+    r"|common|debug\w*|handy|helpful|monitoring) commands|cheat ?sheet|(?:non-?)?goals?|motivation|what (?:is|are)\b.*"
+    r"|why\b.*|use when|when (?:not )?to .*|what .*\b(?:does|can(?:not)? do)\b.*|.* explained|problem statement"
+    r"|types of .*|integration with .*|(?:pairs?|works?) with|error (?:handling|scenarios)|(?:\w+ )?(?:failure modes"
+    r"|boundaries)|invariants|definitions|metrics|(?:\w+ )?rule|worked example.*|(?:usage )?examples?(?: (?!of\b)\w+)?"
+    r"|change ?(?:log|history)|(?:\w+ )?overview|at a glance|mental model|open questions|anti-.*|constants"
+    r"|triggers?(?: conditions)?|companion .*|prevention|lessons .*|inputs?|output (?:shape|format|description|contract"
+    r"|standards?)|(?:\w+ ){0,2}(?:guard ?rails?|rules|pitfalls|gotchas|(?:safety|security) notes?|(?:best )?practices"
     r"|capabilities|features|responsibilities|criteria|principles|guidelines|constraints|limitations|tips|resources"
     r"|references?)(?: (?:summary|(?:for|on|of|to) .*))?|see also|further reading|related\b.*|glossary|license|credits"
 )
