@@ -55,7 +55,8 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             if close := _nearest(name.strip(), declared):
                 span = _place(places, step, lines, whole)
                 problem = f"`{whole}` is not a reference, so it is shown unchanged; did you mean `{written(close)}`?"
-                remedy = f"to show the value of `{close}`, write `{written(close)}` without spaces"
+                spaces = " without spaces" if name.strip() != name else ""
+                remedy = f"to show the value of `{close}`, write `{written(close)}`{spaces}"
                 is_there = span.end_column - span.column == len(whole)
                 fix = Fix.by(span, written(close)) if is_there else None
                 yield Diagnostic("RD016", source.path, span, problem, remedy, fix=fix)

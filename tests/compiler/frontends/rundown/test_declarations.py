@@ -166,7 +166,8 @@ def test_a_near_miss_is_a_warning(text: str, place: str, tmp_path: Path) -> None
     options = "inputs:\n  version: {}\nvalues:\n  - id\n"
     compilation = compiled(tmp_path, document(options, text))
     assert f"RD016 {place}" in findings(compilation)
-    assert any("did you mean `{{version}}`" in item.message for item in compilation.diagnostics)
+    (found,) = (item for item in compilation.diagnostics if "did you mean `{{version}}`" in item.message)
+    assert found.help.endswith("`{{version}}` without spaces" if "{{ " in text else "write `{{version}}`")
 
 
 @pytest.mark.parametrize(
