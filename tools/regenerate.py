@@ -15,6 +15,7 @@ from tools.reference.environment import environment
 from tools.reference.exit_codes import exit_codes
 from tools.reference.options import options
 from tools.reference.rules import format_rules, runtime_rules
+from tools.reference.subcommands import subcommands
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = {
@@ -25,6 +26,7 @@ REFERENCE = {
     "format-rules": format_rules,
     "options": options,
     "runtime-rules": runtime_rules,
+    "subcommands": subcommands,
 }
 """The generated pages of `docs/reference/`, by their names."""
 

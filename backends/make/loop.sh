@@ -4,9 +4,8 @@
 set -u; trap : PIPE
 rdc_file=$2 rdc_state=$3 rdc_id=$4 rdc_steps=$5 rdc_questions=$6 rdc_words="id run at tries $7"
 rdc_at='' rdc_tries=0 rdc_end='' rdc_outcome='' rdc_child='' rdc_noted='' rdc_past=''
-for rdc_word in loop flow make REPLY STEP RERUN ASSUME BY NOTE; do # known here, but not to commands
+for rdc_word in loop flow make again REPLY STEP RERUN ASSUME BY NOTE; do # known here, but not to commands
   eval "rdc_value=\$rdc_$rdc_word; unset rdc_$rdc_word; rdc_$rdc_word=\$rdc_value"; done
-case $2 in GNUmakefile | makefile | Makefile) rdc_again='make' ;; *) rdc_again="make -f $2" ;; esac
 say() { printf 'rdc: %s\n' "$*" >&2; }
 end() { printf 'rdc: %s\n' "$2"; exit "$1"; }
 fail() { end 2 "error: $1"; }

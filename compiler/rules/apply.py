@@ -38,10 +38,11 @@ def apply_rules(
     compiled = dict(_compiled(program, sources)) if program else {}
     found = [*_repeated(declared, compiled)]
     steps = RuleSteps(program, labels, secrets_of(program, tables)) if program else None
+    titles = {name for kind, name in steps.selected if kind == "step"} if steps and declared else ()
     resolved: list[_Resolved] = []
     wrong: list[RuleResult] = []
     for one in declared:
-        sentence = read_sentence(one.sentence)
+        sentence = read_sentence(one.sentence, titles)
         if isinstance(sentence, Issue):
             found.append(_diagnostic(SENTENCE, one, sentence))
             wrong.append(RuleResult(one, None, _NOT_TRIED))

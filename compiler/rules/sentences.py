@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Literal
 
 from lark import Token
@@ -68,8 +68,8 @@ class Sentence(Struct, frozen=True):
         return self.text[: mention.start] + text + self.text[mention.end :]
 
 
-def read_sentence(written: str) -> Sentence | Issue:
-    """Return the sentence in a text, or the issue in it. White space and line breaks are one space each."""
+def read_sentence(written: str, titles: Collection[str] = ()) -> Sentence | Issue:
+    """Return the sentence in a text, or the issue in it. Its help may quote a title. All white space is one space."""
     text = " ".join(written.split()) if len(written) <= 2 * LONGEST_SENTENCE else written
     if not text.isprintable() or not 0 < len(text) <= LONGEST_SENTENCE:
         problem = f"a rule must be one sentence of 1 to {LONGEST_SENTENCE:,} printable characters"
@@ -77,7 +77,7 @@ def read_sentence(written: str) -> Sentence | Issue:
     try:
         read = _parsed(text)
     except UnexpectedInput as error:
-        return _other_form(text) or _unexpected(text, error)
+        return _other_form(text) or _unexpected(text, error, titles)
     return next(_unfit(read), None) or read
 
 
@@ -190,7 +190,7 @@ _MOST_SHOWN = 30  # characters of an unexpected word
 _WORD = Regex(r"[^\s,\"]+")
 
 
-def _unexpected(text: str, error: UnexpectedInput) -> Issue:
+def _unexpected(text: str, error: UnexpectedInput, titles: Collection[str]) -> Issue:
     """Return the issue of a text that isn't a sentence, with its column and the words that could follow there."""
     if text.count('"') % 2:
         return Issue((), f"column {text.rindex(chr(34)) + 1}: the quote isn't closed", FORMS)
@@ -202,25 +202,26 @@ def _unexpected(text: str, error: UnexpectedInput) -> Issue:
     *phrases, last = [phrase for name, phrase in _PHRASES.items() if name in expected] or [""]
     phrase = f"{', '.join(phrases)} or {last}" if phrases else last
     wanted = f"expected {phrase}, found {found}" if phrase else f"{found} doesn't fit here"
-    remedy = next(_corrections(text), f"quote a title with spaces; {FORMS}")
+    remedy = next(_corrections(text, titles), f"quote a title with spaces; {FORMS}")
     return Issue((), f"column {place + 1}: {wanted}", remedy)
 
 
-def _corrections(text: str) -> Iterator[str]:
-    """Yield the remedies that correct one keyword or quote one title, so that the text is a sentence."""
+def _corrections(text: str, titles: Collection[str]) -> Iterator[str]:
+    """Yield the remedies that quote one title or correct one keyword, so that the text is a sentence."""
     words = list(_WORD.finditer(text))
     if len(words) > _MOST_TRIED:
         return
+    for place, word in enumerate(words) if '"' not in text else ():
+        for last in words[place + 1 : place + _LONGEST_TITLE]:
+            title = text[word.start() : last.end()]
+            tried = f'{text[: word.start()]}"{title}"{text[last.end() :]}'
+            if title in titles and is_sentence(tried):
+                yield f"quote a title with spaces: `{tried}`"
     for word in words:
-        meant = nearest_name(word[0].lower(), _KEYWORDS, 0.7)
+        meant = "or" if word[0].lower() == "and" else nearest_name(word[0].lower(), _KEYWORDS, 0.7)
         tried = text[: word.start()] + meant + text[word.end() :]
         if meant and meant != word[0].lower() and is_sentence(tried):
             yield f"write `{tried}`"
-    for place, word in enumerate(words) if '"' not in text else ():
-        for last in words[place + 1 : place + _LONGEST_TITLE] if word[0].lower() != "any" else ():
-            tried = f'{text[: word.start()]}"{text[word.start() : last.end()]}"{text[last.end() :]}'
-            if is_sentence(tried):
-                yield f"quote a title with spaces: `{tried}`"
 
 
 def is_sentence(text: str) -> bool:

@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := f452a681822134f4ba5d6323ec144449b2b02c7d4f739f8d75181049aeccc843
+override RDC_SHA256 := 2ff02268b39760f46de5f920418e2c75def64bfcd7eaf39e8032f9813cd0fbaf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

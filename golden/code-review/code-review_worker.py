@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8f7e3dc7e9fe6cb40fd3f59b9b3240f7964ad910c6930fe7f9908a4b864d6091  -
+#   5242a60892658b997dc44a8ca92afcf140159fd73dcc3bdb832d4a1f056a76b8  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   51b66b35dfbda839753c872f7978eeadbd5441c7025f73570a1d59a4cc9a30ad  -
+#   ec97e1c17833eccbc5347cdf1d3389e5e38b39f1a60157918fbe25436ce7bbad  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -117,13 +117,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 8f7e3dc7e9fe6cb40fd3f59b9b3240f7964ad910c6930fe7f9908a4b864d6091).
-# The part for workers: dbos-values (sha256 51b66b35dfbda839753c872f7978eeadbd5441c7025f73570a1d59a4cc9a30ad).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,814 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 5242a60892658b997dc44a8ca92afcf140159fd73dcc3bdb832d4a1f056a76b8).
+# The part for workers: dbos-values (sha256 ec97e1c17833eccbc5347cdf1d3389e5e38b39f1a60157918fbe25436ce7bbad).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,818 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6817 lines, sha256 14b04df3c5990853c7c8008fff4d95e887f22c663c5bd173b71699bb630a9832
+# --- 6821 lines, sha256 3f5295a2346a5cfa840619a9e44f4b5ef4a1f77a4da6f94c52b4b3f1a6e9bb7a

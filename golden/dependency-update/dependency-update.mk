@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := a3aa5a0e73246f365bc852cf13b42535628397ba2e1d5981cc08aab3a78c3019
+override RDC_SHA256 := 81dbdf2b36a4567326dc1864fdf929e96c2366958f500e1eff5b5be6d25a0fe9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

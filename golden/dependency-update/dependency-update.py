@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893  -
+#   886f1d0f6bb3feab53f1977515fcb9e2916a71fa3c1d122aa3a998f59754c89f  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -280,11 +280,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 5fc7b10d27b16d278cf3824303c3bc404e5e1c19a9a416cff35cb0ecf120c893).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,468 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 886f1d0f6bb3feab53f1977515fcb9e2916a71fa3c1d122aa3a998f59754c89f).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,472 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6469 lines, sha256 6b31cc252cf56fe37e291264a8c35e432fecacab8b4c14af455edfb526869b74
+# --- 6473 lines, sha256 c74ca70ae061685685b3b5d3bf184aaf91ab64b2c61bc992760950567d57ef99

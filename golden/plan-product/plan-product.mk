@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 45394d2f78f25bb8e1b81297390b1443754731a093f1b9a9d1a9132180f9e38b
+override RDC_SHA256 := 6f9479e055df468e2f12dbd2694b64b367da5368e46505918e36dd2525d66bae
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e5c36e51d8236a59e5745f3da3e7a895e0b6181b25a30442c894777f28856679  -
+#   a16d5f059a72f12895659139cdd0ad731d463c93e273e1c45f2b28d1680f4e20  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   fc8e7431f7e15c273728c50d0b511b3f8ec55152b6b0a96621c03385607f4634  -
+#   51046de4a69dede18d52dda112440ba1bb2776047d3d872e58c1d5b89c7be2e8  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -161,13 +161,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 e5c36e51d8236a59e5745f3da3e7a895e0b6181b25a30442c894777f28856679).
-# The part for workers: dbos-stepspec (sha256 fc8e7431f7e15c273728c50d0b511b3f8ec55152b6b0a96621c03385607f4634).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,991 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 a16d5f059a72f12895659139cdd0ad731d463c93e273e1c45f2b28d1680f4e20).
+# The part for workers: dbos-stepspec (sha256 51046de4a69dede18d52dda112440ba1bb2776047d3d872e58c1d5b89c7be2e8).
+# The specification ends here, and you can stop reading. Up to the last END line, 8,994 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8994 lines, sha256 5828996027dc90ce3efc0f63f19c107eecf7173d4c7f8711ef23e3f2e8e73cc5
+# --- 8997 lines, sha256 a946902f89e98ceeeda8693fbd3cf8ee2c8d25331aeaa2b4bae782bd8bbcf621

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   075e238d1bb99db4e7a50def22f9a42e0eea24ee72e7fb11cdd0151c814c6879  -
+#   e999d7bc12466e1e845c610a6b50f497ab2e7919940b29ee5693b49920eca052  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -107,11 +107,11 @@ echo "order {N}: $(cat orders/current)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 075e238d1bb99db4e7a50def22f9a42e0eea24ee72e7fb11cdd0151c814c6879).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,803 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 e999d7bc12466e1e845c610a6b50f497ab2e7919940b29ee5693b49920eca052).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,807 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2804 lines, sha256 83e64c017cd419991b2d75a05ab6ca69158107196abe61ed0594873ea755c645
+# --- 2808 lines, sha256 55dcd5888c9617cdb46e82dafbcb79cb88dbfefdd8d775fa6746d8f49bd08e80

@@ -24,7 +24,7 @@ from rdc.terminal.output import many, tell
 _PATIENCE = 500  # in milliseconds; the longest single wait for a change
 
 
-@click.command(name="build")
+@click.command(name="build", context_settings={"show_default": True})
 @click.option(
     "--check", is_flag=True, help="Write nothing; fail if a file is outdated, edited, missing or no longer needed."
 )
@@ -35,12 +35,7 @@ _PATIENCE = 500  # in milliseconds; the longest single wait for a change
 )
 @click.option("--watch", is_flag=True, help="Build again whenever a file changes.")
 @click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(0, 256),
-    default=0,
-    metavar="N",
-    help="The number of processes; 0 for all cores.",
+    "-j", "--jobs", type=click.IntRange(0, 256), default=0, metavar="N", help="How many processes; 0 for all cores."
 )
 @reporting_options
 def command(

@@ -45,7 +45,7 @@ def command(
 
     For a folder, this compiles all documents in it, except hidden and ignored ones. `-o OUT/` keeps the
     subfolders: for the folder `docs`, docs/a/x.runbook.md becomes OUT/a/x.py. For several folders, paths are relative
-    to the nearest folder that contains them all. Missing folders are created, also for one document with `-o OUT/`.
+    to the nearest folder that contains them all. Missing folders are created.
 
     If a document has an error, nothing is written. Files that are up to date are not touched.
     """

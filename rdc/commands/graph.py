@@ -29,7 +29,7 @@ FORMATS = {**PICTURES, "json": Format("json", ".json")}
 @click.option(
     "--rule",
     metavar="NAME",
-    help="Mark the steps that open a rule and that it guards. If the rule is broken, number the path that breaks it.",
+    help="Mark the steps that open the rule, and the steps that it guards. Number the path that breaks it, if any.",
 )
 @picture_options(FORMATS, "svg")
 @language_options
@@ -39,9 +39,9 @@ def command(
 ) -> int:
     """Draw the flow of documents.
 
-    For a folder, this draws all documents in it, except hidden and ignored ones. `-o OUT/` keeps the
-    subfolders and creates missing ones. If a document has an error, nothing is written. With --rule, broken rules are
-    no errors.
+    For a folder, this draws all documents in it, except hidden and ignored ones. `-o OUT/` keeps the subfolders.
+    Missing folders are created. If a document has an error, nothing is written. With --rule, broken rules are no
+    errors.
 
     Graphviz draws SVG and PNG: the one on this machine, or the one in rdc's extra `graph`.
     """

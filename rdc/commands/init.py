@@ -32,9 +32,7 @@ from rdc.terminal.output import tell
     help="The target; `rdc targets` lists them.",
 )
 @click.option("--source", default="", metavar="SOURCE", help="Where CI installs rdc from: the URL of its wheel.")
-@click.option(
-    "--from", "pages", metavar="FILE", multiple=True, help="Import a page as a first document; can be repeated."
-)
+@click.option("--from", "pages", metavar="FILE", multiple=True, help="Import a page as a first document.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only findings.")
 def command(folder: str, kind: str, target: str, source: str, pages: tuple[str, ...], *, quiet: bool) -> int:
     """Start a project: configuration, a first document, hook and CI.

@@ -27,15 +27,11 @@ PASSED = frozenset(
 
 
 # Arguments after `--` belong to the runs, so click must not look for options there.
-@click.command(name="mcp", context_settings={"allow_interspersed_args": False})
+@click.command(name="mcp", context_settings={"allow_interspersed_args": False, "show_default": True})
 @click.option("--forms", is_flag=True, help="Ask people in forms of the host.")
 @click.option("--gates", type=click.Choice(["terminal", "form"]), default="terminal", help="Where gates are decided.")
 @click.option(
-    "--wait",
-    type=click.FloatRange(1, 3600),
-    default=PATIENCE,
-    metavar="SECONDS",
-    help="How long a call waits for a step.",
+    "--wait", type=click.FloatRange(1, 3600), default=PATIENCE, metavar="SECONDS", help="How long to wait for a step."
 )
 @click.option("--print", "host", type=click.Choice(list(SETTINGS)), help="Print a host's settings for this command.")
 @click.argument("options", metavar="[-- OPTION...]", nargs=-1, type=click.UNPROCESSED)

@@ -22,9 +22,9 @@ from runtime_shim.engine.texts import clean
 def command(file: str, call: tuple[str, str, int] | None) -> int:
     """Answer from a FILE of mocks, instead of an agent, a tool or an executor.
 
-    Give it to a run as the command of its agents, --agent "rdc mock FILE", of its tools, --tool CONNECTION="rdc mock
-    FILE", or as its executor, --executor "rdc mock FILE". RDC_STEP names the step that it answers. A tool is found by
-    its name. FILE.calls counts the answers in each run (RDC_RUN_ID). "rdc run DOCUMENT --mock FILE" does all this.
+    Give it to a run as the command of its agents, `--agent "rdc mock FILE"`, of its tools, `--tool CONNECTION="rdc mock
+    FILE"`, or as its executor, `--executor "rdc mock FILE"`. RDC_STEP names the step that it answers. A tool is found
+    by its name. FILE.calls counts the answers in each run (RDC_RUN_ID). `rdc run DOCUMENT --mock FILE` does all this.
 
     Exit codes: 0 an answer, 1 a failing answer or none, 2 usage error; those of an executor are in the file.
     """

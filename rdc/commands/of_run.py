@@ -14,6 +14,7 @@ from rdc.commands.run import DocumentCommand, complete
 from rdc.commands.run import command as run
 from rdc.commands.status import lines_of
 from rdc.terminal.cells import visible
+from runtime_shim.cli.command_line import OPTIONS, labels_of, options_of
 
 UNFINISHED = ("waiting", "ready", "interrupted")
 FITS = {"answer": ("waiting",), "resume": UNFINISHED, "retry": ("stop",), "goto": (*UNFINISHED, "stop")}
@@ -24,7 +25,7 @@ SUFFIXES = (".md", ".yml", ".yaml", ".json")
 HELP = """{summary}
 
 This is the same as `rdc run FILE {verb}`, with the same arguments. Without FILE, it takes the only run in this folder
-that fits. If several fit, it lists them.
+that fits. If several fit, it lists them. `rdc run FILE {verb} --help` lists the options.
 
 Exit codes: those of `rdc run`; 2 if no run or several runs fit.
 """
@@ -49,15 +50,12 @@ def command_of(verb: str) -> click.Command:
         code: int = run.main(["--", *words], prog_name="rdc run", standalone_mode=False)
         return code
 
-    parameters: list[click.Parameter] = [
-        click.Argument(["file"], metavar="[FILE]", required=False, type=click.Path()),
-        click.Argument(
-            ["arguments"], metavar="[ARGUMENT]...", nargs=-1, type=click.UNPROCESSED, shell_complete=complete
-        ),
-    ]
+    taken = " ".join([*(each for each in labels_of(options_of(verb, OPTIONS)) if each[0] != "-"), "[OPTION]..."])
+    words = click.Argument(["arguments"], metavar=taken, nargs=-1, type=click.UNPROCESSED, shell_complete=complete)
+    document = click.Argument(["file"], metavar="[FILE]", required=False, type=click.Path())
     text = HELP.format(summary=COMMANDS[verb], verb=verb)
     settings = {"allow_interspersed_args": False, "ignore_unknown_options": True}
-    return DocumentCommand(verb, settings, callback=act, params=parameters, help=text)
+    return DocumentCommand(verb, settings, callback=act, params=[document, words], help=text, options_metavar=None)
 
 
 def is_document(word: str) -> bool:

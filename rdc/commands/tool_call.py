@@ -17,7 +17,7 @@ def command(server: tuple[str, ...]) -> int:
 
     The request `{"tool": NAME, "arguments": {...}}` comes from standard input. The text of the result goes to standard
     output. The tool `prompt` with the argument `id` returns the server's prompt of that name. Give the command to a run
-    as --tool CONNECTION='rdc tool-call -- SERVER ARGUMENT...'.
+    as `--tool CONNECTION='rdc tool-call -- SERVER ARGUMENT...'`.
 
     Exit codes: 0 a result, 1 the tool or the server failed, 2 usage error.
     """

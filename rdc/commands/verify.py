@@ -16,7 +16,8 @@ def command(files: tuple[str, ...], *, locked: bool) -> int:
     """Verify generated files. Nothing in them is executed.
 
     If the source is in the project with the same hash, rdc compiles it again and compares. Without the source, rdc
-    examines the file: for example, a Python program must have a known runtime, and only calls with literals above it.
+    examines the file: for example, a Python program must have a known runtime, and its other lines may only call it
+    with literal values.
 
     Exit codes: 0 all files are verified, 1 one was changed, 2 one cannot be verified (not from rdc, or from another
     version), 3 only the source is missing.

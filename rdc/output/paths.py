@@ -31,14 +31,13 @@ class Output(Struct, frozen=True):
     """A generated file: its source and its path, as a person writes them.
 
     A companion has an `option` of the target that names it. The main file has none, because `-o` names it. With
-    `is_built`, a `[[build]]` of the project names the file. With `makes_folders`, missing folders are created.
+    `is_built`, a `[[build]]` of the project names the file.
     """
 
     source: str
     path: str
     option: str = ""
     is_built: bool = False
-    makes_folders: bool = False
 
     @property
     def advice(self) -> str:
@@ -62,24 +61,22 @@ def plan(sources: Sequence[Found], out: str | None, suffix: str) -> list[Output]
 
     `out` is a file; or a folder, if it is one, ends in `/` or there are several sources; or None: beside these.
     """
-    has_folder = suffix.startswith("/")  # which is the output's own
     if out is None:
-        places = ((one.path, str(Path(one.path).parent / output_name(one.path, suffix))) for one in sources)
-        return [Output(source, path, makes_folders=has_folder) for source, path in places]
+        return [Output(one.path, str(Path(one.path).parent / output_name(one.path, suffix))) for one in sources]
     if len(sources) > 1 or out.endswith("/") or os.path.isdir(out):  # noqa: PTH112 (it accepts every path)
         folders = [os.path.abspath(one.folder) for one in sources if one.folder]  # noqa: PTH100 (as above)
         base = os.path.commonpath(folders) if folders else ""
         return [_in_folder(out, one, base, suffix) for one in sources]
-    return [Output(sources[0].path, out, makes_folders=has_folder)]
+    return [Output(sources[0].path, out)]
 
 
 def _in_folder(out: str, source: Found, base: str, suffix: str) -> Output:
     """Return an output in a folder. A found document keeps its subfolders below `base`, but not for GitHub."""
     name = output_name(source.path, suffix)
     if Path(out).absolute().parts[-2:] == OF_GITHUB:
-        return Output(source.path, str(Path(out, name)), makes_folders=True)
+        return Output(source.path, str(Path(out, name)))
     inner = os.path.relpath(os.path.dirname(source.path) or os.curdir, base) if source.folder else ""  # noqa: PTH120 (as above)
-    return Output(source.path, str(Path(out, inner, name)), makes_folders=True)
+    return Output(source.path, str(Path(out, inner, name)))
 
 
 def output_name(source: str, suffix: str) -> str:
@@ -96,8 +93,6 @@ def obstacles(outputs: Sequence[Output], sources: Iterable[str], *, force: bool)
             problem = "" if _identity(place) in documents else unwritable_link(output.path)
             if problem:
                 yield unwritable(output.path, problem, "remove the link")
-            elif not (place.parent.is_dir() or output.option or output.is_built or output.makes_folders):
-                yield unwritable(str(Path(output.path).parent), "the folder does not exist", "create the folder first")
             elif place.is_dir():
                 yield unwritable(output.path, "it is a folder", output.advice)
             elif not (there := next(filter(os.path.lexists, (place.parent, *place.parent.parents)))).is_dir():

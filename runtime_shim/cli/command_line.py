@@ -125,7 +125,9 @@ COMMANDS: Subcommands = {
 OPTIONS: Options = (
     ("answer", "STEP", "", "the waiting step"),
     ("answer", "REPLY", "", "pass, fail, yes or no, or another reply that the step takes"),
+    ("goto", "STEP", "", "the step, or a group of steps"),
     ("step", "PLACE", "...", "the steps to run"),
+    ("history report", "RUN", "?", "the run; without it, `history` lists all, and `report` is about the current one"),
     ("all", "--state-dir", "DIR", "the state directory (default: .rdc/NAME)"),
     ("run resume", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
@@ -133,7 +135,6 @@ OPTIONS: Options = (
     ("run resume answer approve goto", "--events", "FILE", "append events to FILE as JSON lines"),
     ("run", "--dry-run", "", "show the path, but run and record nothing"),
     ("resume status", "--adopt", "", "accept a run of another version"),
-    ("history", "RUN", "?", "show this run"),
     ("status history", "--json", "", "print JSON"),
     ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )
@@ -148,7 +149,7 @@ def options_of(command: str, options: Options) -> Options:
     return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
 
 
-def read_words(words: list[str], own: Options, options: Options, given: OptionValues, see: str) -> Any:  # a namespace
+def read_words(words: list[Any], own: Options, options: Options, given: OptionValues, see: str) -> Any:  # a namespace
     """Return the options and words of a subcommand, in any order, after the `given` values."""
     found: Any = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
     known = {name: takes for _, name, takes, _ in own}
@@ -157,7 +158,6 @@ def read_words(words: list[str], own: Options, options: Options, given: OptionVa
     due = [name for name in known if name[0] != "-" and not found[name]]
     rest = iter(words)
     for word in rest:
-        value: Any
         name, equals, value = word.partition("=")
         if due and not word.startswith("--"):
             name, value = due[0], word
@@ -166,7 +166,7 @@ def read_words(words: list[str], own: Options, options: Options, given: OptionVa
             raise UsageError(f"unknown argument {one_line(word)}{as_input(word, known) or meant(name, known)} {see}")
         elif not equals:
             value = next(rest, "--") if known[name] else True
-            if known[name] and value.startswith("--"):
+            if known[name] and str(value).startswith("--"):
                 raise UsageError(f"expected {known[name]} after {name} {see}")
         found[name] = [*found[name], value] if "..." in known[name] else value
     if missing := [name for name in due if not found[name] and known[name] != "?"]:
@@ -180,12 +180,19 @@ def as_input(word: str, known: Iterable[str]) -> str:
     return f"; to set an input, write --input {shlex.quote(word)}" if is_value and "--input" in known else ""
 
 
+def labels_of(own: Options) -> dict[str, str]:
+    """Return the words and options of a subcommand as help shows them, each with its text."""
+    return {f"[{name}]" if takes == "?" else f"{name} {takes}".strip(): text for _, name, takes, text in own}
+
+
 def help_lines(program: Table, command: str, prog: str, commands: Any, own: Options) -> list[str]:  # a dict
     """Return the help of a subcommand, or of the program."""
-    lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+    labels = labels_of(own)
+    lines = [f"  {label:32}{text}" for label, text in labels.items()]
     if command not in commands:
         lines, command = [f"  {name:9} {text}" for name, (text, _) in commands.items()], "COMMAND"
-    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
+    usage = " ".join(["usage:", prog, command, *(label for label in labels if label[0] != "-"), "[OPTION]..."])
+    return [usage, "", program["title"], "", *lines]
 
 
 def execute(program: Table, argv: list[str], host: Host, display: Display, kinds: Kinds) -> int:

@@ -84,8 +84,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     done = [{"step": one["node"], **picked(one, KNOWN)} for one in timed(state)]
     facts["since"] = [state.begin, *state.finished][-1].get("time", "")
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
-    facts["holder"] = session.store.holder() if is_busy else ""
-    facts.update(session.merged("facts", state))
+    facts.update({"holder": session.store.holder() if is_busy else "", **session.merged("facts", state)})
     takes = not is_busy or (facts["holder"] and session.at("enter"))
     found = choices(session, state, facts["state"]) if takes else ()
     following = [command for purpose, command in found if purpose != "to continue" or not is_busy]

@@ -64,9 +64,8 @@ def archives(session: Session) -> list[tuple[float, str]]:
 def look_at(session: Session, run: "str | None") -> State:
     """Return the state of the current run, or of an archived one that the session then reads."""
     paths = {os.path.basename(path): path for _, path in archives(session)}
-    modes = session.store.modes
     if run in paths:
-        session.store = Store(os.path.dirname(paths[run]), modes)
+        session.store = Store(os.path.dirname(paths[run]), session.store.modes)
         session.store.path = paths[run]
     state = session.store.read()
     if state is None or run not in (None, False, state.begin["run"]):

@@ -71,4 +71,3 @@ class Jumps(Extension):
     """The subcommand `goto`."""
 
     commands: ClassVar[Subcommands] = {"goto": ("move the run to another step", goto)}
-    options = (("goto", "STEP", "", "the step, or a group of steps"),)

@@ -174,4 +174,4 @@ class RunReports(Extension):
     """The subcommand `report`."""
 
     commands: ClassVar[Subcommands] = {"report": ("print a report for a ticket, in Markdown", report)}
-    options = (("report", "RUN", "?", "the run (default: the current one)"), ("report", "--json", "", "print JSON"))
+    options = (("report", "--json", "", "print JSON"),)

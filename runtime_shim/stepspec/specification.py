@@ -69,7 +69,6 @@ class Specification(Extension):
 
     commands: ClassVar[Subcommands] = {"goto": ("not for specifications: a run skips no stages", refuse_goto)}
     options = (
-        ("goto", "STEP", "", "the step"),
         ("run resume status", "--executor", "COMMAND", "command that gets a step as JSON on its stdin and does it"),
         ("run resume status", "--tool", "NAME=COMMAND...", "the command for a tool"),
     )

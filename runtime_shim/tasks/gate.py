@@ -59,7 +59,7 @@ class GateTasks(Extension):
     """Programs with gates."""
 
     needs = ("gate",)
-    commands: ClassVar[Subcommands] = {"approve": ("approve a gate: approve --gate ID", approve)}
+    commands: ClassVar[Subcommands] = {"approve": ("approve a gate: `approve --gate ID`", approve)}
     options = (
         ("run resume", "--human", "", "approve the first gate that the run reaches"),
         ("approve", "--gate", "ID", "the waiting gate (required)"),

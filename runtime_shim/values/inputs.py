@@ -113,8 +113,8 @@ class Inputs(Extension):
     options = (
         ("run", "--input", "NAME=VALUE...", "set an input; NAME=@FILE reads it from a file"),
         ("run", "--inputs", "FILE", "read inputs from FILE: a JSON object or NAME=VALUE lines"),
-        ("run", "--task", "TEXT", "the same as --input task=TEXT"),
-        ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
+        ("run", "--task", "TEXT", "the same as `--input task=TEXT`"),
+        ("run", "--task-file", "FILE", "the same as `--input task=@FILE`"),
     )
 
     def registers(self) -> Registers:

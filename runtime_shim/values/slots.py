@@ -95,7 +95,7 @@ def read_regular(path: str) -> bytes:
 class Values(Extension):
     """Programs that keep strings and give them to processes."""
 
-    options = (("run resume answer", "--value", "NAME=VALUE...", "an output of the command, for --assume or answer"),)
+    options = (("run resume answer", "--value", "NAME=VALUE...", "an output of the command, for `--assume` or answer"),)
 
     @staticmethod
     def suits(program: Table) -> bool:

@@ -79,12 +79,13 @@ def test_several_sources_go_to_a_folder(folder: Path) -> None:
 
 def test_a_folder_is_made_for_one_document_too_if_it_can_be(folder: Path) -> None:
     (folder / "file").write_text("x", encoding="utf-8")
-    for out in ("out/a.py", "file/", "file/new/"):
+    for out in ("file/a.py", "file/", "file/new/"):
         assert refused(call(*TO, "deploy.runbook.md", "-o", out, cwd=folder), "RD511")
     assert files(folder) == ["deploy.runbook.md", "file"]
-    assert call(*TO, "deploy.runbook.md", "-o", "new/er/", cwd=folder).err == "wrote new/er/deploy.py\n"
-    result = call("graph", "deploy.runbook.md", "--format", "mermaid", "-o", "pictures/", cwd=folder)
-    assert (result.code, files(folder / "pictures")) == (0, ["deploy.mmd"]), result.err
+    for out, path in (("new/er/", "new/er/deploy.py"), ("newest/a.py", "newest/a.py")):
+        assert call(*TO, "deploy.runbook.md", "-o", out, cwd=folder).err == f"wrote {path}\n"
+    result = call("graph", "deploy.runbook.md", "--format", "mermaid", "-o", "pictures/a.mmd", cwd=folder)
+    assert (result.code, files(folder / "pictures")) == (0, ["a.mmd"]), result.err
     assert files(folder / "new/er") == ["deploy.py"]
 
 

@@ -37,6 +37,7 @@ def test_arguments_go_to_the_program(tmp_path: Path) -> None:
     assert spawn("run", "a.runbook.md", "--dry-run", cwd=tmp_path).code == 0
     assert spawn("run", "a.runbook.md", "--help", cwd=tmp_path).exits(0).out.startswith("usage: rdc run a.runbook.md")
     assert spawn("run", "--help", cwd=tmp_path).out.startswith("Usage: rdc run ")
+    assert spawn("goto", "--help", cwd=tmp_path).out.startswith("Usage: rdc goto [FILE] STEP [OPTION]...\n")
     assert spawn("run", "a.runbook.md", "--format", "x", cwd=tmp_path).code == 2
 
 

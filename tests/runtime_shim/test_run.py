@@ -141,11 +141,11 @@ def test_wrong_use_and_help_begin_nothing(tmp_path: Path) -> None:
     alone = place.run()
     assert (alone.code, alone.out) == (2, place.run("--help").out)
     assert re.fullmatch(r"rdc: error: missing subcommand; to start a run: .* run", alone.last)
-    for words in (("--help",), ("run", "--help"), ("run", "--dry-run", "-h")):
-        shown = place.run(*words)
+    for called, usage in {"--help": "COMMAND", "run --help": "run", "run --dry-run -h": "run", "goto -h": "goto STEP",
+                         "answer -h": "answer STEP REPLY", "history -h": "history [RUN]"}.items():  # fmt: skip
+        shown = place.run(*called.split())
         assert (shown.code, shown.err) == (0, "")
-        verb = "COMMAND" if words[0] == "--help" else "run"
-        assert re.match(rf"usage: .*deploy.py {verb} \[OPTION\]\.\.\.\n", shown.out)
+        assert re.match(rf"usage: .*deploy.py {re.escape(usage)} \[OPTION\]\.\.\.\n", shown.out)
     assert not (tmp_path / ".rdc").exists()
 
 

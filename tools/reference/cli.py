@@ -14,7 +14,7 @@ from tools.reference.markdown import page, table
 
 INTRODUCTION = """\
 `rdc --help` lists the commands, and `rdc COMMAND --help` shows this text in your terminal. Every command returns one of
-these [exit codes](exit-codes.md)."""
+these [exit codes](exit-codes.md). The words after `rdc run FILE` are on another page: [subcommands](subcommands.md)."""
 
 VERBATIM = "\b\n"
 """Click prints a paragraph that starts with this as it is written."""
@@ -34,7 +34,7 @@ def commands() -> str:
 
 
 def _section(command: click.Command, name: str, parent: click.Context) -> list[str]:
-    with click.Context(command, info_name=name, parent=parent) as context:
+    with click.Context(command, info_name=name, parent=parent, **command.context_settings) as context:
         usage = f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```"
         rows = [_row(option, context) for option in command.params if isinstance(option, click.Option)]
     described = [_paragraph(text) for text in inspect.cleandoc(command.help or "").split("\n\n")]
@@ -58,7 +58,7 @@ def with_code(text: str) -> str:
 def _row(option: click.Option, context: click.Context) -> tuple[str, str, str]:
     *others, last = (*option.opts, *option.secondary_opts)
     names = ", ".join([*(f"`{name}`" for name in others), f"`{last}{_value(option)}`"])
-    default: Any = option.get_default(context) if option.show_default is True else None
+    default: Any = option.get_default(context) if option.show_default or context.show_default else None
     sentences = [with_code(option.help or "") or "The format of the output."]
     if isinstance(option.type, click.Choice):
         sentences.append(f"One of {', '.join(f'`{choice}`' for choice in option.type.choices)}.")

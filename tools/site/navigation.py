@@ -43,6 +43,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Reference": (
         "reference/index.md",
         "reference/cli.md",
+        "reference/subcommands.md",
         "reference/options.md",
         "reference/environment.md",
         "reference/exit-codes.md",

@@ -58,10 +58,8 @@ def reasons_to_call(program: Program, options: GithubOptions) -> list[CallReason
     asks = options.prompts not in {"answers", "agent"}
     found = list(reasons(program, NATIVE | {Feature.QUESTIONS} if asks else NATIVE))
     for name, environment in environments_of(program, options).items():
-        node = program.index()[name]
-        found.append(
-            CallReason(node.origin.path, node.origin.span, f"step {name} runs in the environment {environment}")
-        )
+        origin = program.index()[name].origin
+        found.append(CallReason(origin.path, origin.span, f"step {name} runs in the environment {environment}"))
     if asks:
         found += obstacles(without_slots(simplified(program), options), options, values_of(program))
     clause = "" if found else _clause(program, options)
@@ -73,7 +71,7 @@ def not_native(program: Program, why: Sequence[CallReason]) -> OptionDiagnostic:
     clauses = "; ".join(dict.fromkeys(reason.clause for reason in why))
     problem = f"reviewers of an environment cannot answer the questions of this document: {clauses}"
     has_replies = Feature.REPLIES in features_of(program)  # an agent cannot give them either
-    remedy = "use `prompts: answers`" if has_replies else "use `prompts: answers` or `prompts: agent`"
+    remedy = "use `prompts: answers`" + ("" if has_replies else ", or `prompts: agent` with the option `agent`")
     return about_option(program, ("prompts",), "RD520", problem, remedy)
 
 

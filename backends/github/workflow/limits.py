@@ -134,7 +134,7 @@ def _waits_on_schedule(program: Program, options: GithubOptions) -> Iterator[Dia
     if not asking or "schedule" not in options.triggers() or options.prompts == "agent":
         return
     problem = f"a scheduled run would wait for an answer at step {asking[0]}, but no one is there to give it"
-    remedy = "use `prompts: agent`, or remove `schedule` from the option `on`"
+    remedy = "use `prompts: agent` with the option `agent`, or remove `schedule` from the option `on`"
     yield about_option(program, ("on", "schedule"), "RD523", problem, remedy)
 
 

@@ -19,19 +19,20 @@ run resume retry status clean help: SHELL := /bin/sh
 run resume retry clean: export rdc_loop = $(value RDC_LOOP)
 run resume retry clean: export rdc_flow = $(RDC_FLOW)
 run resume retry clean: export rdc_make = $(MAKE)
+run resume retry status clean help: export rdc_again = make$(if $(filter-out GNUmakefile makefile Makefile,$(RDC_FILE)), -f $(RDC_FILE))
 $(foreach v,REPLY STEP RERUN ASSUME BY NOTE,$(eval run resume retry clean: export rdc_$v = $(if $(filter override,$(origin $v)),$$(value $v))))
 run resume retry: $(if $(findstring n,$(RDC_FLAGS)),$(RDC_STEPS:%=step-%)) # so that `make -n` shows the commands
 run resume retry clean:
 	@exec $(SHELL) -c "$$rdc_loop" rdc $@ '$(RDC_FILE)' '$(RDC_STATE)' $(RDC_ID) '$(RDC_STEPS)' '$(RDC_QUESTIONS)' '$(RDC_COUNTERS)'
-status: ; @cat $(RDC_STATE)/log 2> /dev/null; cat $(RDC_STATE)/run 2> /dev/null || if [ -s $(RDC_STATE)/failed ]; then echo 'stopped: make retry runs the failed step again'; else echo 'no run to continue'; fi
+status: ; @cat $(RDC_STATE)/log 2> /dev/null; cat $(RDC_STATE)/run 2> /dev/null || if [ -s $(RDC_STATE)/failed ]; then echo "stopped: $$rdc_again retry runs the failed step again"; else echo 'no run to continue'; fi
 help:
-	@echo 'make               start a run, or continue it'
-	@echo 'make resume        continue a run, but never start one'
-	@echo 'make retry         after STOP, run the step that failed last again; BY= and NOTE= record who and why'
-	@echo 'make REPLY=yes     answer the question that waits; STEP=2 makes sure that it is this one'
-	@echo 'make RERUN=yes     run an interrupted step again; ASSUME=pass or fail sets its outcome'
-	@echo 'make status        show completed steps and the state; make clean forgets the run'
-	@: $(foreach s,$(RDC_STEPS),$(info make step-$s  only this step: $(title-$s)))
+	@echo "$$rdc_again               start a run, or continue it"
+	@echo "$$rdc_again resume        continue a run, but never start one"
+	@echo "$$rdc_again retry         after STOP, run the step that failed last again; BY= and NOTE= record who and why"
+	@echo "$$rdc_again REPLY=yes     answer the question that waits; STEP=2 makes sure that it is this one"
+	@echo "$$rdc_again RERUN=yes     run an interrupted step again; ASSUME=pass or fail sets its outcome"
+	@echo "$$rdc_again status        show completed steps and the state; $$rdc_again clean forgets the run"
+	@: $(foreach s,$(RDC_STEPS),$(info $(rdc_again) step-$s  only this step: $(title-$s)))
 define RDC_LOOP
 # Runs one step after another until COMPLETE or STOP. The file `run` in the state directory has the next step and the
 # counters, and is replaced as a whole before each step. Nothing in it is executed. Variables start with `rdc_`.
@@ -39,9 +40,8 @@ define RDC_LOOP
 set -u; trap : PIPE
 rdc_file=$2 rdc_state=$3 rdc_id=$4 rdc_steps=$5 rdc_questions=$6 rdc_words="id run at tries $7"
 rdc_at='' rdc_tries=0 rdc_end='' rdc_outcome='' rdc_child='' rdc_noted='' rdc_past=''
-for rdc_word in loop flow make REPLY STEP RERUN ASSUME BY NOTE; do # known here, but not to commands
+for rdc_word in loop flow make again REPLY STEP RERUN ASSUME BY NOTE; do # known here, but not to commands
   eval "rdc_value=\$rdc_$rdc_word; unset rdc_$rdc_word; rdc_$rdc_word=\$rdc_value"; done
-case $2 in GNUmakefile | makefile | Makefile) rdc_again='make' ;; *) rdc_again="make -f $2" ;; esac
 say() { printf 'rdc: %s\n' "$*" >&2; }
 end() { printf 'rdc: %s\n' "$2"; exit "$1"; }
 fail() { end 2 "error: $1"; }

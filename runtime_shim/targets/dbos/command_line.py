@@ -38,7 +38,7 @@ REQUESTS: dict[str, tuple[str, Callable[[Request], int]]] = {
     "list": ("list the runs", list_of_runs),
     "report": ("print a report of a run for a ticket, in Markdown", report_run),
     "answer": ("answer a waiting or interrupted step", answer_run),
-    "approve": ("approve a gate: approve RUN --gate ID", approve_gate),
+    "approve": ("approve a gate: `approve RUN --gate ID`", approve_gate),
     "goto": ("move a waiting or interrupted run to another step", goto_step),
     "retry": ("after STOP, run the step that failed last again", retry_run),
     "resume": ("continue a run that a worker refused", resume_run),

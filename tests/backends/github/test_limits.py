@@ -161,6 +161,7 @@ def test_a_schedule_with_prompts(document: str, options: dict[str, object], code
     made = emission(tmp_path, document, {"on": {"schedule": [{"cron": "0 3 * * *"}]}, **options})
     assert made.text
     assert [finding.code for finding in made.diagnostics] == codes
+    assert not codes or "use `prompts: agent` with the option `agent`, or" in made.diagnostics[0].help
 
 
 @pytest.mark.parametrize("options", [{"env": {"PROMPT": "x"}}, {"secrets": ["COMMAND"]}, {"secrets": {"CALL": "X"}}])

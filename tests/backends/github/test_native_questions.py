@@ -90,6 +90,7 @@ def test_one_refusal_has_all_reasons_and_a_remedy(tmp_path: Path) -> None:
     document = DOCUMENT.replace("NO: STOP Later", "NO: GOTO 3").replace("FAIL: STOP Broken", "FAIL: GOTO Other")
     (refused,) = compiled(tmp_path, document + "\n## Other\n\n- YES: GOTO 3\n- NO: STOP\n").diagnostics
     assert "step 2 continues after NO; step Other asks in a loop" in refused.message
+    assert refused.help == "use `prompts: answers`, or `prompts: agent` with the option `agent`"
     (refused,) = compiled(tmp_path, f"---\nrdc:\n  steps: {{2: {{asks: TICKET}}}}\n---\n{DOCUMENT}").diagnostics
     assert refused.code == "RD520"
     assert refused.message.endswith(": step 2 asks for text or a choice")

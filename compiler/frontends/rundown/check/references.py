@@ -55,7 +55,8 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             if close := _nearest(name.strip(), declared):
                 span = _place(places, step, lines, whole)
                 problem = f"`{whole}` is not a reference, so it is shown unchanged; did you mean `{written(close)}`?"
-                remedy = f"to show the value of `{close}`, write `{written(close)}` without spaces"
+                spaces = " without spaces" if name.strip() != name else ""
+                remedy = f"to show the value of `{close}`, write `{written(close)}`{spaces}"
                 is_there = span.end_column - span.column == len(whole)
                 fix = Fix.by(span, written(close)) if is_there else None
                 yield Diagnostic("RD016", source.path, span, problem, remedy, fix=fix)
@@ -258,9 +259,8 @@ def _bare_next(place: Jump) -> Diagnostic | None:
     if in_substep or place.step.id is Dynamic.STEP:
         return None
     text = "`GOTO NEXT` needs a dynamic step, but this step is not dynamic"
-    return place.finding(
-        "RD206", text, "name a step (`GOTO 2`, `GOTO NEXT {N}`), or use CONTINUE for the following step"
-    )
+    remedy = "name a step (`GOTO 2`, `GOTO NEXT {N}`), or use CONTINUE for the following step"
+    return place.finding("RD206", text, remedy)
 
 
 def _no_step(place: Jump, known: Known, *, suggests: bool) -> Diagnostic:
@@ -288,9 +288,8 @@ def _no_child(place: Jump, step: Step) -> Diagnostic:
     known = ", ".join(f"{spell(step.id)}.{spell(substep.id)}" for substep in step.substeps[:12])
     remedy = f"the substeps of step {spell(step.id)} are {known}" if known else f"step {spell(step.id)} has no substeps"
     if target.child is Dynamic.SUBSTEP:
-        return place.finding(
-            "RD204", f"`GOTO {target}` needs a dynamic substep, but step {spell(step.id)} has none", remedy
-        )
+        text = f"`GOTO {target}` needs a dynamic substep, but step {spell(step.id)} has none"
+        return place.finding("RD204", text, remedy)
     if any(substep.id is Dynamic.SUBSTEP for substep in step.substeps):
         text = f"`GOTO {target}`: the substeps of step {spell(step.id)} are instances of {{n}}"
         dynamic = f"{spell(step.id)}.{{n}}"
@@ -304,12 +303,8 @@ def _next_of_static(place: Jump) -> Diagnostic | None:
     if target.child is Dynamic.SUBSTEP or (target.step is Dynamic.STEP and target.child is None):
         return None
     plain = str(target).removeprefix("NEXT ")
-    return place.finding(
-        "RD207",
-        f"`GOTO {target}` needs a dynamic step, but step {plain} is not dynamic",
-        f"write `GOTO {plain}`",
-        plain,
-    )
+    text = f"`GOTO {target}` needs a dynamic step, but step {plain} is not dynamic"
+    return place.finding("RD207", text, f"write `GOTO {plain}`", plain)
 
 
 def _itself(place: Jump, step: Step) -> Diagnostic | None:

@@ -91,7 +91,7 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     options, found = read_options({key: value for key, value in given.items() if key != STEPS}, place, spans, known)
     declared = Declarations(
         INPUTS.first(options.values) or (),
-        OUTPUTS.first(options.values) or {},
+        {**_unread(given, options, place), **(OUTPUTS.first(options.values) or {})},
         SECRETS.first(options.values) or {},
         shell=SHELL.first(options.values) or "",
         rules=RULES.first(options.values) or (),
@@ -103,12 +103,27 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     try:
         steps = read_steps(given[STEPS], places)
     except InvalidError as error:
-        return options, declared, [*found, *diagnostics(error.issues, places)]
+        asked = replace(declared, outputs={**dict.fromkeys(_asked(given[STEPS]), place), **declared.outputs})
+        return options, asked, [*found, *diagnostics(error.issues, places)]
     table = table_for_targets(plain[STEPS], places)
     targets = {**options.targets, **({STEPS: table} if table else {})}
     declared = replace(declared, steps=steps, for_targets=table)
     declared = replace(declared, outputs={**declared.asked, **declared.outputs})
     return Options(options.values, targets), declared, found
+
+
+def _unread(given: Mapping[str, Any], options: Options, place: OptionSource) -> dict[str, OptionSource]:
+    """Return the names in declarations with an error: no one needs to declare them again."""
+    values = [given.get(option.name) for option in (INPUTS, OUTPUTS) if option.name not in options.values]
+    return {str(name): place for value in values if isinstance(value, Mapping | list) for name in value}
+
+
+def _asked(steps: object) -> list[str]:
+    """Return the outputs that questions ask for, in settings with an error."""
+    settings = steps.values() if isinstance(steps, Mapping) else ()
+    asks = [setting.get("asks") for setting in settings if isinstance(setting, Mapping)]
+    names = (one.get("output") if isinstance(one, Mapping) else one for one in asks)
+    return [name for name in names if isinstance(name, str)]
 
 
 Commands = tuple[tuple[Scenario, ...], list[Diagnostic]]
@@ -178,8 +193,7 @@ def _script(document: str, lines: list[str], locate: Locate) -> tuple[Script, li
     problem = _run_issue(words, document) if found else "`--input` needs NAME=VALUE"
     begun = (InvalidEvent(problem, span),) if problem else ()
     events = tuple(_event(line, words, span) for line, words, span in rest)
-    inputs = [Given(name, value, span) for name, value in given]
-    return Script((*begun, *events), prompted="--prompted" in words), inputs
+    return Script((*begun, *events), prompted="--prompted" in words), [Given(*pair, span) for pair in given]
 
 
 def _parted(words: list[str], flag: str) -> tuple[list[tuple[str, str]], list[str]] | None:
