@@ -113,6 +113,8 @@ CASES = {
     "[{keyword: YES, goto: one}, {keyword: MAYBE, goto: one}]}": ["RD832 3:117"],
     "- {name: one, prompt: x, report: {name: a, format: b, validation: 'VERDICT. .*'}, conditions: "
     "[{keyword: MAYBE, goto: one}]}": [],
+    "- {name: one, prompt: x, report: {name: a, format: b, validation: IS_(A|B)}, conditions: "
+    "[{keyword: A, goto: one}]}": [],
     "- {name: one, prompt: x, end: true, conditions: [{keyword: failed, goto: one}]}": ["RD834 3:3"],
     "- {name: one, prompt: x, end: true, report: {name: a, format: b, validation: passed|failed}}": [],
     "- {name: one, prompt: x, report: {name: a, format: b, validation: APPROVED}, conditions: "
