@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from backends.options.paths import check_path
 from compiler.diagnostics.issues import InvalidError
 from compiler.diagnostics.model import DataPath, Issue
+from compiler.project.options import with_texts
 from compiler.text.source import KeyPath
 from compiler.text.suggestions import nearest_name
 
@@ -52,7 +53,7 @@ class Options(BaseModel):
         wrong: list[Issue] = []
         for name, word in words.items():
             try:
-                values[name] = _from_word(list(_within([schema], name, schema)), word)
+                values[name] = _from_word(name, list(_within([schema], name, schema)), word)
             except ValueError as error:
                 wrong.append(Issue((name,), f"`{name}` is not valid YAML: {error}"))
         if wrong:
@@ -60,15 +61,15 @@ class Options(BaseModel):
         return values
 
 
-def _from_word(kinds: list[Schema], word: str) -> object:
+def _from_word(name: str, kinds: list[Schema], word: str) -> object:
     types = {kind.get("type", "any") for kind in kinds}
     takes_text = types & {"string", "any"}
     if not types & {"array", "object", "any"} or (takes_text and not word.lstrip().startswith(("[", "{"))):
         return word
-    from compiler.reading.yaml import load_value  # noqa: PLC0415 (it imports PyYAML)
+    from compiler.reading.yaml import load_texts, load_value  # noqa: PLC0415 (it imports PyYAML)
 
     value = load_value(word)
-    return value if isinstance(value, (list, dict)) else word
+    return with_texts({name: value}, {name: load_texts(word)})[name] if isinstance(value, (list, dict)) else word
 
 
 def _alternatives(node: Schema, root: Schema) -> Iterator[Schema]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,6 +14,10 @@ from compiler.diagnostics.model import Diagnostic, Fix, Issue
 from compiler.text.regex import Regex
 from compiler.text.source import KeyPath, Source, Spans, below, nearest
 from compiler.text.suggestions import nearest_name
+
+if TYPE_CHECKING:
+    from compiler.reading.data import Data
+    from compiler.reading.yaml import Reading
 
 Value = TypeVar("Value")
 Word = TypeVar("Word", bound=str)
@@ -149,14 +153,28 @@ def read_options(value: object, place: OptionSource, spans: Spans, known: Known)
     return Options(values, targets), found
 
 
+_AS_WRITTEN = frozenset({"bind", "env", "with"})
+
+
+def with_texts(value: object, written: Any, *, is_text: bool = False) -> Any:  # noqa: ANN401 (any YAML value)
+    """Return an option with variables and inputs as their author wrote them, so that version 1.10 stays 1.10."""
+    if isinstance(value, dict):
+        pairs = ((key, key in _AS_WRITTEN or is_text) for key in value)
+        return {key: with_texts(value[key], written[key], is_text=inner) for key, inner in pairs}
+    if isinstance(value, list):
+        return [with_texts(*pair, is_text=is_text) for pair in zip(value, written, strict=True)]
+    return value if value is None or not is_text else written
+
+
 def document_options(
-    source: Source, values: Mapping[str, Any], spans: Spans, options: Sequence[Option[Any]]
+    source: Source, read: Reading | Data, options: Sequence[Option[Any]]
 ) -> tuple[Options, list[Diagnostic]]:
-    """Return the options under `rdc` in the values of a document, and the problems with them."""
-    if "rdc" not in values:
+    """Return the options under `rdc` of a document, and the problems with them."""
+    if "rdc" not in read.values:
         return Options(), []
-    place = OptionSource("RD013", source.path, spans["rdc",])
-    return read_options(values["rdc"], place, below(spans, "rdc"), Known(options, Level.DOCUMENT))
+    place = OptionSource("RD013", source.path, read.spans["rdc",])
+    plain = with_texts(read.values["rdc"], read.as_written["rdc"])
+    return read_options(plain, place, below(read.spans, "rdc"), Known(options, Level.DOCUMENT))
 
 
 def places_within(place: OptionSource, spans: Spans) -> dict[str, dict[KeyPath, OptionSource]]:

@@ -269,7 +269,7 @@ def options_of(
     """Return the options under `rdc`, and the problems with them; the model reports it if it is no mapping."""
     if read is None or not isinstance(read.values.get("rdc"), dict):
         return Options(), []
-    return document_options(source, read.values, read.spans, known)
+    return document_options(source, read, known)
 
 
 def completed(job: Job, result: Result, program: Program, stem: str, content: object, spans: Spans) -> Result:

@@ -232,7 +232,7 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     read, next_line, found = read_block(source)
     if read is None:
         return Frontmatter(Options(), next_line), found
-    options, found = document_options(source, read.values, read.spans, FORMAT.options)
+    options, found = document_options(source, read, FORMAT.options)
     found += duplicate_options(source, (key for key in read.repeated if key.path[0] in {"rdc", "scenarios"}))
     if "scenarios" not in read.values:
         return Frontmatter(options, next_line), found
