@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, Self
 
 from msgspec import Struct
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from backends.options.paths import check_path
 from compiler.diagnostics.issues import InvalidError
 from compiler.diagnostics.model import DataPath, Issue
-from compiler.project.options import with_texts
+from compiler.project.options import Making, with_texts
 from compiler.text.source import KeyPath
 from compiler.text.suggestions import nearest_name
 
@@ -19,6 +19,9 @@ CompanionPath = Annotated[str, AfterValidator(check_path)]
 """The type of an option that names a companion."""
 
 Schema = Mapping[str, Any]
+
+STEPS = "steps"
+"""Settings of single steps are in the document, next to the steps."""
 
 
 class Options(BaseModel):
@@ -32,6 +35,8 @@ class Options(BaseModel):
         alias_generator=lambda field: field.replace("_", "-"), extra="forbid", frozen=True, validate_by_name=True
     )
 
+    _making: Making = PrivateAttr(default=Making())
+
     @classmethod
     def validated(cls, values: Mapping[str, object]) -> Self:
         """Return the options from plain values by name; raises `InvalidError` with all issues."""
@@ -40,6 +45,24 @@ class Options(BaseModel):
         except ValidationError as error:
             found = error.errors(include_url=False)
         raise InvalidError(*_issues(found, values, cls.model_json_schema()))
+
+    def made_by(self, making: Making) -> Self:
+        """Remember the command that writes a file with these options."""
+        self._making = making
+        return self
+
+    def command_words(self) -> Iterator[str]:
+        """Yield the `-o` and `-O` of that command: `-O` only for options that the document and its project don't set.
+
+        A value with invisible characters must be in the document.
+        """
+        yield from ("-o", self._making.out) if self._making.out else ()
+        usual, short = self.model_dump(by_alias=True), self.model_dump(by_alias=True, exclude_defaults=True)
+        for name, value in sorted({**usual, **short}.items()):
+            word = value if isinstance(value, str) else json.dumps(value)
+            is_set = self._making.overrides.get(name, name in short)
+            if is_set and name != STEPS and value is not None and word.isprintable():
+                yield from ("-O", f"{name}={word}")
 
     @classmethod
     def from_words(cls, words: Mapping[str, str]) -> dict[str, object]:

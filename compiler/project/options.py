@@ -51,6 +51,13 @@ class TargetOptions(Struct, frozen=True):
         return TargetOptions({**other.values, **self.values}, {**remaining, **self.places})
 
 
+class Making(Struct, frozen=True):
+    """The command that writes a file: the path after its `-o`, or "", and whether it sets each option of a table."""
+
+    out: str = ""
+    overrides: Mapping[str, bool] = field(default_factory=dict)
+
+
 class Options(Struct, frozen=True):
     """The settings of a document or project: values of formats' options, and tables of targets, by name."""
 

@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := f452a681822134f4ba5d6323ec144449b2b02c7d4f739f8d75181049aeccc843
+override RDC_SHA256 := 77d02138a11ae34d3e50d7b8876fcd2b47d6ccceaa6809f0b990b3e39994382f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := a3aa5a0e73246f365bc852cf13b42535628397ba2e1d5981cc08aab3a78c3019
+override RDC_SHA256 := c420ff850b345ffb02082b6d12084f71b2406eea451ba465cf9a1813266ec9cc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := c53892465c26a23c407acacb9c417a79573a104dda0fe76977743876a2ebc6d2
+override RDC_SHA256 := 5052777a71ed6169455621b0bc05f5114ce85cec8dd38173df3547eabf95ffea
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 45394d2f78f25bb8e1b81297390b1443754731a093f1b9a9d1a9132180f9e38b
+override RDC_SHA256 := f0b18d692b3655fd2635b093864e4b77f81b718ca62f7e60e6ed56669815ae55
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 22dbe950de8ece17f1ef15c0ebe5f335f7810ca075c0294ddcb49c6ac9166a76
+override RDC_SHA256 := 25bca2bff17deb8b9e6128fd110a1d3839a5bb6290ea8cdab5a23c45e13d41b5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -1,8 +1,9 @@
 """Compiles documents for a backend, in memory."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from msgspec import Struct
@@ -12,13 +13,14 @@ from compiler.diagnostics.issues import InvalidError
 from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.ir.program import Program
-from compiler.project.options import TargetOptions
+from compiler.project.options import Making, TargetOptions
+from compiler.text.files import is_below
 from compiler.text.source import Source
 from rdc.output.paths import output_name
 from rdc.output.target_options import check_names, check_options, table_of
 
-Emit = Callable[[Program, Mapping[str, object]], Emission]
-"""Generates an output from a program and options in plain values."""
+Emit = Callable[[Program, Mapping[str, object], Making], Emission]
+"""Generates an output from a program and options in plain values, which its command sets or not."""
 
 
 class Product(Struct, frozen=True):
@@ -80,22 +82,32 @@ def generate(
 
 
 def emitted(
-    compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit, file: str = ""
+    compilation: Compilation,
+    backend: Backend[Any],
+    given: Mapping[str, object],
+    emit: Emit,
+    file: str = "",
+    out: str | None = None,
 ) -> Generation:
-    """Compile a document to a file for a backend by the method `emit`; raises as `generate` does."""
+    """Compile a document to a file for a backend by the method `emit`; raises as `generate` does.
+
+    `out` is the file that the command in the output names.
+    """
     table = table_of(backend, compilation.tables)
     wrong = [*check_names(compilation.tables), *_diagnostics(compilation, backend, table, given)]
     found = (*compilation.diagnostics, *wrong)
     if compilation.program is None or wrong:
         return Generation((None,), found, compilation.sources)
-    program = compilation.program
+    program, source = compilation.program, compilation.program.sources[0].path
+    usual = (PurePosixPath(source).parent / output_name(source, backend.suffix)).as_posix()
     if backend.named:
-        path = Path(file or output_name(program.sources[0].path, backend.suffix))
-        is_folder = backend.suffix.startswith("/")
+        path, is_folder = Path(file or usual), backend.suffix.startswith("/")
         program = program.with_(
             file=path.absolute().parent.name if is_folder else path.name.removesuffix(backend.suffix)
         )
-    emission = emit(program, {**table.values, **given})
+    out = _named(file, compilation.project.root, usual) if out is None else out
+    making = Making(out, {name: name in given for name in table.values})
+    emission = emit(program, {**table.values, **given}, making)
     text, companions = emission.text, emission.companions
     product = None if text is None else Product(text.encode(), companions, emission.reason, emission.items)
     words = [(name,) for name in given]  # options of the command line have no place
@@ -104,6 +116,15 @@ def emitted(
         for one in emission.diagnostics
     )
     return Generation((product,), (*found, *compilation.kept(placed)), compilation.sources)
+
+
+def _named(file: str, root: str, usual: str) -> str:
+    """Return the path of a file from the root for `-o`, or "" if the file is in the usual place or outside."""
+    place = os.path.realpath(file)
+    path = os.path.relpath(place, root).replace(os.sep, "/")
+    if not file or path == usual or not is_below(place, root):
+        return ""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _diagnostics(

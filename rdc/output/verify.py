@@ -153,7 +153,8 @@ def _settings(command: Command) -> Settings | None:
 def _compared(path: str, text: str, compilation: Compilation, command: Command) -> VerifyResult:
     backend = load(command.target)
     try:
-        made = emitted(compilation, backend, backend.options.from_words(command.options), backend.emit, path)
+        given, file = backend.options.from_words(command.options), command.out or path
+        made = emitted(compilation, backend, given, backend.emit, file, command.out)
     except InvalidError as error:
         return VerifyResult(VerifyStatus.CHANGED, f"the command in the header is not valid: {error}")
     product = made.products[0]
