@@ -20,9 +20,6 @@ CompanionPath = Annotated[str, AfterValidator(check_path)]
 
 Schema = Mapping[str, Any]
 
-STEPS = "steps"
-"""Settings of single steps are in the document, next to the steps."""
-
 
 class Options(BaseModel):
     """The options of a target, or a mapping in one. The option `runs-on` is the field `runs_on`.
@@ -57,11 +54,10 @@ class Options(BaseModel):
         A value with invisible characters must be in the document.
         """
         yield from ("-o", self._making.out) if self._making.out else ()
-        usual, short = self.model_dump(by_alias=True), self.model_dump(by_alias=True, exclude_defaults=True)
-        for name, value in sorted({**usual, **short}.items()):
+        short = self.model_dump(by_alias=True, exclude_defaults=True)
+        for name, value in sorted({**self.model_dump(by_alias=True), **short}.items()):
             word = value if isinstance(value, str) else json.dumps(value)
-            is_set = self._making.overrides.get(name, name in short)
-            if is_set and name != STEPS and value is not None and word.isprintable():
+            if value is not None and word.isprintable() and self._making.overrides.get(name, name in short):
                 yield from ("-O", f"{name}={word}")
 
     @classmethod

@@ -14,7 +14,6 @@ from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.ir.program import Program
 from compiler.project.options import Making, TargetOptions
-from compiler.text.files import is_below
 from compiler.text.source import Source
 from rdc.output.paths import output_name
 from rdc.output.target_options import check_names, check_options, table_of
@@ -82,17 +81,9 @@ def generate(
 
 
 def emitted(
-    compilation: Compilation,
-    backend: Backend[Any],
-    given: Mapping[str, object],
-    emit: Emit,
-    file: str = "",
-    out: str | None = None,
+    compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit, file: str = ""
 ) -> Generation:
-    """Compile a document to a file for a backend by the method `emit`; raises as `generate` does.
-
-    `out` is the file that the command in the output names.
-    """
+    """Compile a document to a file for a backend by the method `emit`; raises as `generate` does."""
     table = table_of(backend, compilation.tables)
     wrong = [*check_names(compilation.tables), *_diagnostics(compilation, backend, table, given)]
     found = (*compilation.diagnostics, *wrong)
@@ -102,11 +93,11 @@ def emitted(
     usual = (PurePosixPath(source).parent / output_name(source, backend.suffix)).as_posix()
     if backend.named:
         path, is_folder = Path(file or usual), backend.suffix.startswith("/")
-        program = program.with_(
-            file=path.absolute().parent.name if is_folder else path.name.removesuffix(backend.suffix)
-        )
-    out = _named(file, compilation.project.root, usual) if out is None else out
-    making = Making(out, {name: name in given for name in table.values})
+        name = path.absolute().parent.name if is_folder else path.name.removesuffix(backend.suffix)
+        program = program.with_(file=name)
+    out = os.path.relpath(os.path.realpath(file), compilation.project.root).replace(os.sep, "/") if file else usual
+    is_usual = out == usual or out.startswith("../")  # other machines have no path outside of it
+    making = Making("" if is_usual else out, {name: name in given for name in table.values})
     emission = emit(program, {**table.values, **given}, making)
     text, companions = emission.text, emission.companions
     product = None if text is None else Product(text.encode(), companions, emission.reason, emission.items)
@@ -116,15 +107,6 @@ def emitted(
         for one in emission.diagnostics
     )
     return Generation((product,), (*found, *compilation.kept(placed)), compilation.sources)
-
-
-def _named(file: str, root: str, usual: str) -> str:
-    """Return the path of a file from the root for `-o`, or "" if the file is in the usual place or outside."""
-    place = os.path.realpath(file)
-    path = os.path.relpath(place, root).replace(os.sep, "/")
-    if not file or path == usual or not is_below(place, root):
-        return ""
-    return f"./{path}" if path.startswith("-") else path
 
 
 def _diagnostics(

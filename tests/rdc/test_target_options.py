@@ -200,8 +200,7 @@ with.b = 1
         f"rdc.toml:13:1 {begin} `setup.1.uses` should be a string, not 5",
         f"rdc.toml:14:1 {begin} `setup.1.with.b` should be a string, not 1",
     ]
-    shown = call("check", "a.runbook.md", cwd=tmp_path).err
-    assert "3 | title = 5\n  | ^^^^^^^^^\n" in shown
+    assert "3 | title = 5\n  | ^^^^^^^^^\n" in call("check", "a.runbook.md", cwd=tmp_path).err
 
 
 def test_an_error_stands_at_its_option_or_at_the_table(tmp_path: Path) -> None:
