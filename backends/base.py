@@ -14,7 +14,7 @@ from backends.options.paths import check_path
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses_beyond
 from compiler.ir.program import Node, Program
-from compiler.project.options import TargetOptions
+from compiler.project.options import Making, TargetOptions
 from compiler.text.source import KeyPath, Span, sha256_of
 
 if TYPE_CHECKING:
@@ -184,9 +184,9 @@ class Backend(ABC, Generic[OptionsType]):
     named: ClassVar[bool] = False
     """Whether the output depends on the name of its file, or of the folder if `suffix` starts with `/`."""
 
-    def emit(self, program: Program, options: Mapping[str, object]) -> Emission:
+    def emit(self, program: Program, options: Mapping[str, object], making: Making = Making()) -> Emission:  # noqa: B008
         """Return the output for a program. Diagnostics report what the target cannot express. Raises `InvalidError`."""
-        validated = self.options.validated(options)
+        validated = self.options.validated(options).made_by(making)
         limit = self.limit(validated)
         refused = list(uses_beyond(program, limit.features))
         return Emission(None, (_refusal(program, refused, limit),)) if refused else self.render(program, validated)

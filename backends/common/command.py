@@ -1,6 +1,5 @@
 """The canonical command that a generated file shows. It is the same for every way to compile the document."""
 
-import json
 import shlex
 from collections.abc import Iterator
 
@@ -9,14 +8,12 @@ from msgspec import Struct
 from backends.options.model import Options
 from compiler.ir.program import Program
 
-STEPS = "steps"
-"""Settings of single steps are in the document, next to the steps."""
-
 
 class Command(Struct, frozen=True):
     """A canonical command: the source relative to the project's root, the target, and its options as strings.
 
-    `read_by` are the options for reading the source, each with its value. With `is_drawn`, Graphviz draws the output.
+    `read_by` are the options for reading the source, each with its value. `out` is the file relative to the root, or ""
+    for the usual one. With `is_drawn`, Graphviz draws the output.
     """
 
     source: str
@@ -24,17 +21,17 @@ class Command(Struct, frozen=True):
     options: dict[str, str]
     read_by: tuple[tuple[str, str], ...] = ()
     is_drawn: bool = False
+    out: str = ""
 
 
 def canonical_command(target: str, program: Program, options: Options) -> str:
-    """Return the command that writes a file: without `-o`, with sorted options that differ from their defaults.
+    """Return the command that writes a file, to run in the project's root, with sorted options.
 
     The target comes last, so the line never ends with a backslash, which would continue a comment in a Makefile.
     """
-    given = (word for name, value in _words(options) for word in ("-O", f"{name}={value}"))
     source = program.sources[0].path
     source = f"./{source}" if source.startswith("-") else source
-    line = shlex.join(["rdc", "compile", source, *program.sources[0].read_by, *given, "--to", target])
+    line = shlex.join(["rdc", "compile", source, *program.sources[0].read_by, *options.command_words(), "--to", target])
     return line if line.isprintable() else f"rdc compile (a path with invisible characters) --to {target}"
 
 
@@ -79,14 +76,5 @@ def read_command(line: str) -> Command | None:
     if not all(flag.startswith("-") for flag, _ in flags) or not all(equals for _, equals, _ in pairs):
         return None
     options = {name: value for name, _, value in pairs}
-    return Command(words[2], words[-1], options, tuple(pair for pair in flags if pair[0] != "-O"), is_drawn)
-
-
-def _words(options: Options) -> Iterator[tuple[str, str]]:
-    """Yield the options as `-O` accepts them. A value with invisible characters must be in the document."""
-    for name, value in sorted(options.model_dump(by_alias=True, exclude_defaults=True).items()):
-        if name == STEPS or value is None:
-            continue
-        word = value if isinstance(value, str) else json.dumps(value)
-        if word.isprintable():
-            yield name, word
+    read_by, out = tuple(pair for pair in flags if pair[0] not in ("-O", "-o")), dict(flags).get("-o", "")
+    return Command(words[2], words[-1], options, read_by, is_drawn, out)

@@ -56,8 +56,7 @@ def most_calls(program: Program, commands: Callable[[Node], Sequence[str]]) -> d
     for name, command, times in called:
         most, before = visits[name], found.get(command, 0)
         found[command] = None if most is None or before is None else before + most * times
-    at_once = max((times for _, _, times in called), default=1)
-    limit = None if program.limit is None else program.limit * at_once
+    limit = None if program.limit is None else program.limit * max((times for _, _, times in called), default=1)
     return {command: min((n for n in (most, limit) if n is not None), default=None) for command, most in found.items()}
 
 

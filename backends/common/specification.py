@@ -109,8 +109,7 @@ class Specification(Struct, frozen=True, dict=True):
     def matters(self, step: Step, task: Stage) -> str:
         """Return the risk of a tool's call, and whether the step requires it, in words."""
         call = step.tool(task)
-        known = self.config.get("tools", {}).get(task.subject, {})
-        risk = call.get("risk") or known.get("risk") or "low"
+        risk = call.get("risk") or self.config.get("tools", {}).get(task.subject, {}).get("risk") or "low"
         return f"{risk} risk, {'required' if call.get('required') else 'optional'}"
 
     def executor(self, longest: int = 0) -> str:

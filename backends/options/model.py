@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, Self
 
 from msgspec import Struct
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, PrivateAttr, ValidationError
 from pydantic_core import ErrorDetails
 
 from backends.options.paths import check_path
 from compiler.diagnostics.issues import InvalidError
 from compiler.diagnostics.model import DataPath, Issue
+from compiler.project.options import Making, with_texts
 from compiler.text.source import KeyPath
 from compiler.text.suggestions import nearest_name
 
@@ -31,6 +32,8 @@ class Options(BaseModel):
         alias_generator=lambda field: field.replace("_", "-"), extra="forbid", frozen=True, validate_by_name=True
     )
 
+    _making: Making = PrivateAttr(default=Making())
+
     @classmethod
     def validated(cls, values: Mapping[str, object]) -> Self:
         """Return the options from plain values by name; raises `InvalidError` with all issues."""
@@ -39,6 +42,23 @@ class Options(BaseModel):
         except ValidationError as error:
             found = error.errors(include_url=False)
         raise InvalidError(*_issues(found, values, cls.model_json_schema()))
+
+    def made_by(self, making: Making) -> Self:
+        """Remember the command that writes a file with these options."""
+        self._making = making
+        return self
+
+    def command_words(self) -> Iterator[str]:
+        """Yield the `-o` and `-O` of that command: `-O` only for options that the document and its project don't set.
+
+        A value with invisible characters must be in the document.
+        """
+        yield from ("-o", self._making.out) if self._making.out else ()
+        short = self.model_dump(by_alias=True, exclude_defaults=True)
+        for name, value in sorted({**self.model_dump(by_alias=True), **short}.items()):
+            word = value if isinstance(value, str) else json.dumps(value)
+            if value is not None and word.isprintable() and self._making.overrides.get(name, name in short):
+                yield from ("-O", f"{name}={word}")
 
     @classmethod
     def from_words(cls, words: Mapping[str, str]) -> dict[str, object]:
@@ -52,7 +72,7 @@ class Options(BaseModel):
         wrong: list[Issue] = []
         for name, word in words.items():
             try:
-                values[name] = _from_word(list(_within([schema], name, schema)), word)
+                values[name] = _from_word(name, list(_within([schema], name, schema)), word)
             except ValueError as error:
                 wrong.append(Issue((name,), f"`{name}` is not valid YAML: {error}"))
         if wrong:
@@ -60,15 +80,15 @@ class Options(BaseModel):
         return values
 
 
-def _from_word(kinds: list[Schema], word: str) -> object:
+def _from_word(name: str, kinds: list[Schema], word: str) -> object:
     types = {kind.get("type", "any") for kind in kinds}
     takes_text = types & {"string", "any"}
     if not types & {"array", "object", "any"} or (takes_text and not word.lstrip().startswith(("[", "{"))):
         return word
-    from compiler.reading.yaml import load_value  # noqa: PLC0415 (it imports PyYAML)
+    from compiler.reading.yaml import load_texts, load_value  # noqa: PLC0415 (it imports PyYAML)
 
     value = load_value(word)
-    return value if isinstance(value, (list, dict)) else word
+    return with_texts({name: value}, {name: load_texts(word)})[name] if isinstance(value, (list, dict)) else word
 
 
 def _alternatives(node: Schema, root: Schema) -> Iterator[Schema]:

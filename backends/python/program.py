@@ -175,6 +175,7 @@ def program_text(content: Content, command: str, shared: Sequence[str] = (), cal
         edition=edition,
         metadata=METADATA[tuple(Specification(program).optional)] if caller == WORKER else "",
         command=command,
+        caller=caller,
         opening=SHARED_OPENING if shared else opening(edition),
         tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
         **facts(program, called),

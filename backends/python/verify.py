@@ -61,8 +61,7 @@ def runtime_in(name: str, text: str) -> str:
     `name` is that of an edition, or of a part below it.
     """
     word = word_of_part(name) or RUNTIME
-    parts = re.findall(rf"^{BEGIN} {word}\n.*?^{END} {word}\n", text, re.MULTILINE | re.DOTALL)
-    return "".join(parts) or text
+    return "".join(re.findall(rf"^{BEGIN} {word}\n.*?^{END} {word}\n", text, re.MULTILINE | re.DOTALL)) or text
 
 
 def verify_text(text: str) -> str | VerifyResult:

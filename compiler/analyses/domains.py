@@ -220,8 +220,7 @@ def _outcomes(node: Node, known: Distinguished) -> Iterator[Iterator[Outcome]]:
     names = dict.fromkeys(keep.name for keep in keeps if keep.of == "output")
     choices = [_values(name, keeps, known) for name in names]
     for word in alphabet(node.task):
-        texts = _texts(node, word, keeps, known)
-        yield _of_word(word, texts, choices)
+        yield _of_word(word, _texts(node, word, keeps, known), choices)
 
 
 def _of_word(word: str, texts: list[str], choices: list[list[tuple[str, str] | None]]) -> Iterator[Outcome]:

@@ -97,8 +97,7 @@ def cut(text: str, most: int = 80) -> str:
 
 def span(code: str) -> str:
     """Return a code span."""
-    longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
-    ticks = "`" * (longest + 1)
+    ticks = "`" * (max((len(run) for run in re.findall(r"`+", code)), default=0) + 1)
     space = " " if code[:1] == "`" or code[-1:] == "`" else ""
     return f"{ticks}{space}{code}{space}{ticks}"
 

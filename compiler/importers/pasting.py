@@ -61,8 +61,7 @@ def paste(pieces: Sequence[Piece]) -> Pasted:
 
 def _check(line: str, value: Value, after: str) -> None:
     head = _HEAD.search(line)
-    word = after.partition(" ")[0]
-    makes_assignment = head and not _ASSIGNED.match(head[1]) and "=" in word
+    makes_assignment = head and not _ASSIGNED.match(head[1]) and "=" in after.partition(" ")[0]
     is_split = not value.is_word and ((head and _ASSIGNED.match(head[1])) or _SPLITS.search(line))
     if makes_assignment or is_split or _JOINS.search(line) or after[:1] in {"<", ">"}:
         raise UnwritableError(value.name)

@@ -154,8 +154,7 @@ def in_command(code: str, names: Mapping[str, str]) -> str | None:
     """Return a command that reads variables instead of placeholders; None if quotes don't allow it."""
     if not names:
         return code
-    pattern = re.compile("|".join(map(_alone, sorted(names, key=len, reverse=True))))
-    writer = _Writer(code, names, pattern)
+    writer = _Writer(code, names, re.compile("|".join(map(_alone, sorted(names, key=len, reverse=True)))))
     return writer.text() if writer.write() else None
 
 

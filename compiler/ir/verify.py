@@ -187,8 +187,7 @@ def _uses(program: Program, *kinds: str) -> Issues:
     for place, node in enumerate(program.nodes):
         for number, edge in enumerate(node.edges):
             if edge.effects or any(test.kind != "outcome" for test in edge.guard):
-                parts = (*edge.guard, *edge.effects)
-                yield from _unknown(parts, declared, ("nodes", place, "edges", number))
+                yield from _unknown((*edge.guard, *edge.effects), declared, ("nodes", place, "edges", number))
 
 
 def _unknown(parts: Iterable[Test | Effect], declared: Declared, path: DataPath, about: str = "") -> Issues:

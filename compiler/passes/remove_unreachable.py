@@ -11,8 +11,7 @@ def remove_unreachable(program: Program) -> Program:
     jumps = program.jumps
     named = {jump.id for jump in jumps} | {item.group for jump in jumps for item in jump.entering}
     parents = program.parents
-    starts = {program.entry, *(jump.target for jump in jumps), *(named - parents.keys())}
-    reached = led_to(program, starts)
+    reached = led_to(program, {program.entry, *(jump.target for jump in jumps), *(named - parents.keys())})
     if len(reached) == len(program.nodes):
         return program
     nodes = tuple(node for node in program.nodes if node.id in reached)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from compiler.diagnostics.issues import InvalidError, OptionSource, OptionSources, diagnostics
 from compiler.diagnostics.model import Diagnostic, Fix, Issue
 from compiler.text.regex import Regex
-from compiler.text.source import KeyPath, Source, Spans, below, nearest
+from compiler.text.source import KeyPath, Spans, nearest
 from compiler.text.suggestions import nearest_name
 
 Value = TypeVar("Value")
@@ -45,6 +45,13 @@ class TargetOptions(Struct, frozen=True):
         """Return the options of both tables; an option in this table replaces the other one completely."""
         remaining = {path: place for path, place in other.places.items() if not path or path[0] not in self.values}
         return TargetOptions({**other.values, **self.values}, {**remaining, **self.places})
+
+
+class Making(Struct, frozen=True):
+    """The command that writes a file: the path after its `-o`, or "", and whether it sets each option of a table."""
+
+    out: str = ""
+    overrides: Mapping[str, bool] = field(default_factory=dict)
 
 
 class Options(Struct, frozen=True):
@@ -149,14 +156,16 @@ def read_options(value: object, place: OptionSource, spans: Spans, known: Known)
     return Options(values, targets), found
 
 
-def document_options(
-    source: Source, values: Mapping[str, Any], spans: Spans, options: Sequence[Option[Any]]
-) -> tuple[Options, list[Diagnostic]]:
-    """Return the options under `rdc` in the values of a document, and the problems with them."""
-    if "rdc" not in values:
-        return Options(), []
-    place = OptionSource("RD013", source.path, spans["rdc",])
-    return read_options(values["rdc"], place, below(spans, "rdc"), Known(options, Level.DOCUMENT))
+_AS_WRITTEN = frozenset({"bind", "env", "with"})
+
+
+def with_texts(value: object, written: Any, *, is_text: bool = False) -> Any:  # noqa: ANN401 (any YAML value)
+    """Return an option with variables and inputs as their author wrote them, so that version 1.10 stays 1.10."""
+    if isinstance(value, dict):
+        return {key: with_texts(one, written[key], is_text=is_text or key in _AS_WRITTEN) for key, one in value.items()}
+    if isinstance(value, list):
+        return [with_texts(*pair, is_text=is_text) for pair in zip(value, written, strict=True)]
+    return value if value is None or not is_text else written
 
 
 def places_within(place: OptionSource, spans: Spans) -> dict[str, dict[KeyPath, OptionSource]]:
@@ -187,21 +196,15 @@ def _unknown(name: str, place: OptionSource, known: Known) -> Diagnostic:
 _WORDS = Regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _STEMS = ("approv", "confirm", "interrupt", "signoff", "humangate", "humaninthe", "humanreview", "manualreview")
 """Parts of keys without separators. None is part of a common word for something else, apart from `_HARMLESS`."""
-_PARTS = frozenset(
-    {"human", "humans", "gate", "gates", "gated", "hitl", "consent", "manual", "reviewers", "breakpoint"}
-)
+_PARTS = ("human", "humans", "gate", "gates", "gated", "hitl", "consent", "manual", "reviewers", "breakpoint")
 _REVIEW = frozenset({"review", "reviews", "reviewed", "reviewer"})
 _DEMANDS = frozenset({"require", "requires", "required", "needs", "need", "must", "wait"})
 _HARMLESS = frozenset({"interruptible", "uninterruptible"})
-_ABOUT_TEXT = frozenset(
-    {"readable", "friendly", "name", "title", "label", "text", "language", "format", "date", "time"}
-)
+_ABOUT_TEXT = ("readable", "friendly", "name", "title", "label", "text", "language", "format", "date", "time")
 """A word after `human` that makes a key one about text: `human_readable`."""
 
 
-_CHOSEN = frozenset(
-    {"inputs", "outputs", "env", "secrets", "steps", "with", "variables", "agents", "tools", "labels", "metadata"}
-)
+_CHOSEN = ("inputs", "outputs", "env", "secrets", "steps", "with", "variables", "agents", "tools", "labels", "metadata")
 """Keys below which authors choose the names."""
 _DEEPEST = 4
 
@@ -220,7 +223,7 @@ def hidden_safeguard(key: str, value: object, depth: int = 0) -> str:
 def is_about_text(key: str) -> bool:
     """Return whether a key with `human` is about text, such as `human_readable`."""
     words = {word.casefold() for word in _WORDS.findall(key[:200])}
-    return "human" in words and not _ABOUT_TEXT.isdisjoint(words)
+    return "human" in words and not words.isdisjoint(_ABOUT_TEXT)
 
 
 def looks_like_safeguard(key: str) -> bool:
@@ -231,6 +234,6 @@ def looks_like_safeguard(key: str) -> bool:
     if is_about_text(key):
         words = [word for word in words if word != "human"]
     squashed = "".join(words)
-    if any(stem in squashed for stem in _STEMS) or not _PARTS.isdisjoint(words):
+    if any(stem in squashed for stem in _STEMS) or not set(words).isdisjoint(_PARTS):
         return True
     return not _REVIEW.isdisjoint(words) and not _DEMANDS.isdisjoint(words)

@@ -136,8 +136,7 @@ def _outside(reference: str, noun: str, problem: str) -> FileIssue:
 
 
 def _beyond(reference: str, problem: str) -> FileIssue:
-    remedy = "use a file in the document's folder or below it"
-    return FileIssue("RD740", f"`{reference}` {problem}", remedy)
+    return FileIssue("RD740", f"`{reference}` {problem}", "use a file in the document's folder or below it")
 
 
 def open_project(path: str) -> Project:

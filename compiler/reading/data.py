@@ -30,6 +30,11 @@ class Data(Struct, frozen=True):
     repeated: tuple[Repeated, ...] = ()
     yaml: Reading | None = None
 
+    @property
+    def as_written(self) -> dict[str, Any]:
+        """The values, with scalars of YAML as their author wrote them."""
+        return self.yaml.as_written if self.yaml else self.values
+
 
 _HALF = Regex("[\ud800-\udfff]")
 

@@ -75,8 +75,7 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
             "it is not a mapping of keys to values", first_line, "write lines of the form `key: value`"
         )
     repeated = tuple(_repeated_in(root, lines)) if reader.has_repeated else ()
-    places = dict(chain.from_iterable(_collections(root, lines)))
-    return Reading(values, places, repeated, lines, root, reader)
+    return Reading(values, dict(chain.from_iterable(_collections(root, lines))), repeated, lines, root, reader)
 
 
 class Reading(Struct, frozen=True, dict=True):

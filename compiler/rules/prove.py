@@ -38,8 +38,7 @@ BREACH: Place = ("", BROKEN)
 
 def prove(program: Program, rules: Iterable[Rule]) -> tuple[Proof, ...]:
     """Return the proof of each rule, in order. It ignores operator's jumps."""
-    prover = _Prover(without_jumps(program))
-    return tuple(map(prover.proof, rules))
+    return tuple(map(_Prover(without_jumps(program)).proof, rules))
 
 
 class _Prover:

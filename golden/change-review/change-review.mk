@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 2ff02268b39760f46de5f920418e2c75def64bfcd7eaf39e8032f9813cd0fbaf
+override RDC_SHA256 := ea223855c7504d00e69842c17f336a21c36764e7e223b1bbbb356e2a9e9876f3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 81dbdf2b36a4567326dc1864fdf929e96c2366958f500e1eff5b5be6d25a0fe9
+override RDC_SHA256 := a2ed686a774ca8f07e7c19afec779bac823c9ed9ba9dd91f8bb2d4d3baf53bac
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := e3489a5e029f8686f2c3fd68f59590b9c605f298f33c18baa27f31a021310901
+override RDC_SHA256 := d47017773058bb66c480fae08f4d210269ddb574b20f759514a5df956bb89414
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 6f9479e055df468e2f12dbd2694b64b367da5368e46505918e36dd2525d66bae
+override RDC_SHA256 := c45c7163cfbc52246b41a82c007fa4e487a31ff9e1e7352704d07ebe11381c7a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 238b6e2a104b173cba2db6615b3ed0ec7806bbc04fbedb2e59c48190c63dea87
+override RDC_SHA256 := 0b845c0e1952aaa24a46aff2106fc8dc7a873a2b0d31593d1b36b5a345c3b2f8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

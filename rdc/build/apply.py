@@ -324,8 +324,5 @@ def _generated(root: str, folders: Iterable[str], outputs: Collection[str], sour
 
 def _is_named(root: str, path: str, folders: Iterable[str]) -> bool:
     name = os.path.basename(path)
-    for folder in folders:
-        for place in sorted(Path(root, folder).iterdir()):
-            if place.is_file() and place.name != name and name.encode() in place.read_bytes():
-                return True
-    return False
+    places = (place for folder in folders for place in sorted(Path(root, folder).iterdir()))
+    return any(one.is_file() and one.name != name and name.encode() in one.read_bytes() for one in places)

@@ -19,6 +19,5 @@ def command(shell: str) -> int:
     """  # noqa: D301 (\b is what click takes for a paragraph not to be filled)
     scripts = get_completion_class(shell)
     assert scripts is not None  # noqa: S101 (the choices are shells that click knows)
-    group = click.get_current_context().find_root().command
-    put(scripts(group, {}, PROGRAM, COMPLETION_VARIABLE).source())
+    put(scripts(click.get_current_context().find_root().command, {}, PROGRAM, COMPLETION_VARIABLE).source())
     return 0

@@ -123,5 +123,5 @@ def _generated(compared: Comparison, compiled: Sequence[Compilation], picture: P
             new,
             backend,
             target.options,
-            lambda _, options: backend.draw(compared.sheet(), backend.options.validated(options)),
+            lambda _, options, __: backend.draw(compared.sheet(), backend.options.validated(options)),
         )

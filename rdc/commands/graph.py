@@ -9,6 +9,7 @@ from backends.base import Emission
 from backends.picture.sheet import PictureBackend
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
+from compiler.project.options import Making
 from compiler.rules.model import RuleResult
 from rdc.commands.common.deliver import generated
 from rdc.commands.common.documents import documents_of, language_options, refuse_output
@@ -61,7 +62,7 @@ def _ruled(documents: Sequence[Found], name: str, settings: Settings, target: Ta
         raise click.UsageError(f"--rule draws one document, but you gave {len(documents)}")
     compilation = despite_rules(compile_file(documents[0].path, settings))
 
-    def emit(program: Program, options: Mapping[str, object]) -> Emission:
+    def emit(program: Program, options: Mapping[str, object], _: Making) -> Emission:
         given = backend.options.validated(options)
         return backend.draw(rule_sheet(program, _chosen(compilation, name), folds=given.boxes == "steps"), given)
 

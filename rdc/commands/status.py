@@ -34,8 +34,7 @@ def command(file: str | None, as_json: bool) -> int:
         listed = [{key: getattr(one, key) for key in _KEYS} for one in found]
         put(json.dumps({"version": 1, "runs": listed}, indent=2))
     else:
-        lines = [visible(line) for one in found for line in lines_of(one)]
-        put("\n".join(lines) or "No run has started here.")
+        put("\n".join([visible(line) for one in found for line in lines_of(one)]) or "No run has started here.")
     return 1 if any(one.state == "unreadable" for one in found) else 0
 
 

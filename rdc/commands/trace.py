@@ -124,8 +124,7 @@ def _every(program: Program, most: int, limit: int, output: str) -> str:
     covered = coverage(program, found.paths)
     if output == "json":
         return json.write(program, found.paths, complete=found.is_complete, found=covered)
-    machine = Machine(program)
-    lines = text.show_paths(machine, found.paths)
+    lines = text.show_paths(Machine(program), found.paths)
     count = many(len(lines), "path")
     summary = f"{count} in total" if found.is_complete else f"{count}, shortest first; there may be more"
     return "\n".join([*lines, summary, *text.show_coverage(program, covered)])

@@ -154,8 +154,7 @@ def files_below(root: str, patterns: Iterable[str]) -> list[str]:
     Links aren't followed, and nested projects are left out. Hidden folders and package folders are left out unless a
     pattern names them.
     """
-    named = {_literal(pattern) for pattern in patterns}
-    return sorted(_below(root, named), key=lambda path: path.split("/"))
+    return sorted(_below(root, {_literal(pattern) for pattern in patterns}), key=lambda path: path.split("/"))
 
 
 def _literal(pattern: str) -> str:

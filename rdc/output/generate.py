@@ -1,8 +1,9 @@
 """Compiles documents for a backend, in memory."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from msgspec import Struct
@@ -12,13 +13,13 @@ from compiler.diagnostics.issues import InvalidError
 from compiler.diagnostics.model import Diagnostic
 from compiler.driver import Compilation, Opened, Settings, compile_opened
 from compiler.ir.program import Program
-from compiler.project.options import TargetOptions
+from compiler.project.options import Making, TargetOptions
 from compiler.text.source import Source
 from rdc.output.paths import output_name
 from rdc.output.target_options import check_names, check_options, table_of
 
-Emit = Callable[[Program, Mapping[str, object]], Emission]
-"""Generates an output from a program and options in plain values."""
+Emit = Callable[[Program, Mapping[str, object], Making], Emission]
+"""Generates an output from a program and options in plain values, which its command sets or not."""
 
 
 class Product(Struct, frozen=True):
@@ -88,14 +89,16 @@ def emitted(
     found = (*compilation.diagnostics, *wrong)
     if compilation.program is None or wrong:
         return Generation((None,), found, compilation.sources)
-    program = compilation.program
+    program, source = compilation.program, compilation.program.sources[0].path
+    usual = (PurePosixPath(source).parent / output_name(source, backend.suffix)).as_posix()
     if backend.named:
-        path = Path(file or output_name(program.sources[0].path, backend.suffix))
-        is_folder = backend.suffix.startswith("/")
-        program = program.with_(
-            file=path.absolute().parent.name if is_folder else path.name.removesuffix(backend.suffix)
-        )
-    emission = emit(program, {**table.values, **given})
+        path, is_folder = Path(file or usual), backend.suffix.startswith("/")
+        name = path.absolute().parent.name if is_folder else path.name.removesuffix(backend.suffix)
+        program = program.with_(file=name)
+    out = os.path.relpath(os.path.realpath(file), compilation.project.root).replace(os.sep, "/") if file else usual
+    is_usual = out == usual or out.startswith("../")  # other machines have no path outside of it
+    making = Making("" if is_usual else out, {name: name in given for name in table.values})
+    emission = emit(program, {**table.values, **given}, making)
     text, companions = emission.text, emission.companions
     product = None if text is None else Product(text.encode(), companions, emission.reason, emission.items)
     words = [(name,) for name in given]  # options of the command line have no place

@@ -13,6 +13,7 @@ from backends.base import Backend, CallReason, Companion
 from backends.common.remarks import listed
 from compiler.diagnostics.model import Diagnostic
 from compiler.project.project import project_around
+from compiler.text.regex import Regex
 from compiler.text.source import sha256_of
 from rdc.output.generate import Product
 from rdc.output.paths import OF_GITHUB, Output, collisions, has_mark
@@ -182,22 +183,35 @@ def _clashes(mains: Sequence[Output], companions: Sequence[PlacedFile]) -> Itera
             yield _clash(own, f"{other.output.source} and {own.source} both need {path}, with different content")
 
 
+_CALLED = Regex(rb"\n#   rdc compile .* -O caller=(\w+) ")
+_PURPOSES = {b"make": "the program of a Makefile", b"github": "the program of a workflow"}
+
+
+def _purpose(data: bytes) -> str:
+    """Return the purpose of a generated file, which the command in its header shows."""
+    found = _CALLED.search(data.partition(b"\n\n")[0])
+    return _PURPOSES.get(found[1] if found else b"", "no companion file")
+
+
 def broken(layout: Layout) -> Iterator[Diagnostic]:
-    """Report companions whose present content another generated file beside the main file pins (T-28)."""
+    """Report files with another purpose, and companions that another file beside the main file pins (T-28)."""
     mains = {main.place for main in layout.mains}
-    for main, placed_file in (
-        (group.main.output, placed_file) for group in layout.groups for placed_file in group.companions
-    ):
-        with suppress(OSError):
-            if (
-                not placed_file.output.place.is_file()
-                or (old := placed_file.output.place.read_bytes()) == placed_file.data
-            ):
-                continue
-            for other in sorted({*main.place.parent.iterdir()} - mains):
-                if other.is_file() and has_mark(other) and sha256_of(old).encode() in other.read_bytes():
-                    used = f"{main.source} needs the companion file {placed_file.output.path}, but {other.name} uses it"
-                    yield _clash(placed_file.output, f"{used} with other content")
+    for group in layout.groups:
+        for own, data in ((one.output, one.data) for one in (group.main, *group.companions)):
+            with suppress(OSError):
+                if not has_mark(own.place) or (old := own.place.read_bytes()) == data:
+                    continue
+                if _purpose(old) != _purpose(data):
+                    yield _clash(own, f"{own.path} is {_purpose(old)}, and {own.source} would overwrite it")
+                elif own.option:
+                    yield from _pinned(own, old, {*group.main.output.place.parent.iterdir()} - mains)
+
+
+def _pinned(own: Output, old: bytes, beside: Iterable[Path]) -> Iterator[Diagnostic]:
+    for other in sorted(beside):
+        if other.is_file() and has_mark(other) and sha256_of(old).encode() in other.read_bytes():
+            message = f"{own.source} needs the companion file {own.path}, but {other.name} uses it with other content"
+            yield _clash(own, message)
 
 
 def _clash(companion: Output, message: str) -> Diagnostic:

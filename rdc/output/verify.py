@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from backends.base import (
     MARK,
@@ -30,7 +31,7 @@ from compiler.text.files import FileIssue, is_below, read_source
 from compiler.text.regex import Regex
 from compiler.version import __version__
 from rdc.draw.graphviz import HYPHENS, DrawingError, draw, without_layout
-from rdc.output.generate import emitted
+from rdc.output.generate import Emit, emitted
 from rdc.output.layout import placed, placed_file
 from rdc.output.paths import Output
 
@@ -152,8 +153,9 @@ def _settings(command: Command) -> Settings | None:
 
 def _compared(path: str, text: str, compilation: Compilation, command: Command) -> VerifyResult:
     backend = load(command.target)
+    emit: Emit = lambda one, options, making: backend.emit(one, options, replace(making, out=command.out))  # noqa: E731
     try:
-        made = emitted(compilation, backend, backend.options.from_words(command.options), backend.emit, path)
+        made = emitted(compilation, backend, backend.options.from_words(command.options), emit, command.out or path)
     except InvalidError as error:
         return VerifyResult(VerifyStatus.CHANGED, f"the command in the header is not valid: {error}")
     product = made.products[0]

@@ -83,8 +83,7 @@ class UnknownWordError(PointingError):
     """An unknown word, with similar known words, and the command that lists them all."""
 
     def __init__(self, kind: str, word: str, known: Iterable[str], see: str) -> None:
-        near = nearest_names(word, known, 3)
-        super().__init__(f"unknown {kind} '{word}'{_did_you_mean(near)}", see)
+        super().__init__(f"unknown {kind} '{word}'{_did_you_mean(nearest_names(word, known, 3))}", see)
 
 
 def usage_line(error: click.ClickException) -> str:

@@ -104,8 +104,7 @@ def _begun(
 
 
 def _text(file: IO[bytes]) -> str:
-    size = os.fstat(file.fileno()).st_size
-    return os.pread(file.fileno(), size, 0).decode(errors="replace")
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
 
 
 def _stop(process: subprocess.Popen[bytes], folder: Path) -> None:

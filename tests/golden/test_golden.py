@@ -199,8 +199,7 @@ def test_every_python_compiles_them(version: str) -> None:
 
 @pytest.mark.parametrize("which", ENDS)
 def test_the_oldest_and_the_newest_python_run_them(which: str, tmp_path: Path) -> None:
-    python = end_of_support(which)
-    code, last = run("code-review", tmp_path, python)
+    code, last = run("code-review", tmp_path, end_of_support(which))
     assert (code, last) == (0, "rdc: COMPLETE Approved")
 
 

@@ -256,8 +256,7 @@ def test_named_runs_of_one_document_work_in_threads(here: Path) -> None:
     document(here, "deploy.runbook.md", ASKING.format(command="true"))
 
     def decide(name: str, reply: str) -> api.Run:
-        waiting = api.start("deploy.runbook.md", name=name)
-        return api.answer(waiting, reply, by="bob", note=f"--for {name}")
+        return api.answer(api.start("deploy.runbook.md", name=name), reply, by="bob", note=f"--for {name}")
 
     with ThreadPoolExecutor(2) as pool:
         blue, green = pool.map(decide, ("blue", "green"), ("no", "yes"))
@@ -317,8 +316,7 @@ def test_a_new_run_takes_inputs_and_an_unfinished_one_keeps_them(here: Path) -> 
     document(here, "restart.runbook.md", text)
     missing = error_of(lambda: api.start("restart.runbook.md"))
     assert (missing.code, missing.message) == ("refused", "input HOST: a value is required")
-    waiting = api.start("restart.runbook.md", inputs={"HOST": "web=1"})
-    assert waiting.question == "Restart web=1?"
+    assert api.start("restart.runbook.md", inputs={"HOST": "web=1"}).question == "Restart web=1?"
     again = error_of(lambda: api.start("restart.runbook.md", inputs={"HOST": "web-2"}))
     assert again.code == "unfinished-run"
     run = api.open_run("restart.runbook.md", name="b", inputs={"HOST": "@restart.runbook.md"})

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import tomllib
 from hashlib import sha256
@@ -29,8 +30,23 @@ def test_a_build_writes_what_is_missing_and_says_so_in_a_line_each(project: Proj
     assert result.err.splitlines() == [f"wrote {path}" for path in written]
     os.utime(project.root / "docs" / "deploy.runbook.md")
     assert project.build().exits(0).err == "2 files up to date\n"
-    compiled = call("compile", "docs/deploy.runbook.md", "--to", "github", "-o", "-", cwd=project.root)
-    assert compiled.out == project.text(".github/workflows/deploy.yml")
+
+
+@pytest.mark.parametrize("options", ["", "options = { checkout = false }\n"])
+def test_the_command_in_a_header_writes_the_file_again(options: str, project: Project) -> None:
+    path, text = project.workflow("deploy"), project.text("docs/deploy.runbook.md")
+    project.write("rdc.toml", f"{GITHUB}{options}\n[github]\nruns-on = 'ubuntu-22.04'\n")
+    for minutes in (45, 60, 50):  # 60 is the default
+        project.write("docs/deploy.runbook.md", f"---\nrdc: {{github: {{timeout-minutes: {minutes}}}}}\n---\n{text}")
+        if minutes == 45:
+            project.build().exits(0)
+        assert call("verify", str(path), cwd=project.root).code == (0 if minutes == 45 else 3)
+        words = shlex.split(path.read_text().split("\n")[2].removeprefix("# "))
+        call(*words[1:], cwd=project.root).exits(0)
+        assert f"timeout-minutes: {minutes}\n" in path.read_text()
+        project.build("--check").exits(0)
+    project.write("rdc.toml", f"{GITHUB}{options}\n")
+    assert call("verify", str(path), cwd=project.root).code == 1, "an option of the project changed"
 
 
 def test_only_what_changed_is_compiled_and_written(project: Project) -> None:

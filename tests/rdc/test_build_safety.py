@@ -208,7 +208,8 @@ def compiled(source: str, text: str, part: str) -> bytes:
         here = Path.cwd()
         os.chdir(project.root)
         try:
-            (made,) = generate([open_file(source)], Settings(), load("make"), {}).products
+            path = f"out/{Path(source).name.removesuffix('.runbook.md')}.mk"
+            (made,) = generate([open_file(source)], Settings(), load("make"), {}, [path]).products
         finally:
             os.chdir(here)
         assert made is not None

@@ -162,8 +162,7 @@ def test_the_name_of_a_page_stays_in_its_comment(name: str, tmp_path: Path) -> N
 
 def test_the_report_is_json_with_a_schema(page: Path) -> None:
     (page.parent / "about.md").write_text(PROSE, encoding="utf-8")
-    done = run(page.parent, ".", "--format", "json")
-    found = json.loads(done.out)
+    found = json.loads(run(page.parent, ".", "--format", "json").out)
     jsonschema.Draft202012Validator(json.loads(SCHEMAS["import"].text())).validate(found)
     [draft] = found["drafts"]
     assert (draft["source"], draft["draft"]) == ("restart.md", "restart.runbook.md")

@@ -111,8 +111,7 @@ def test_the_second_time_changes_nothing(repository: Path) -> None:
 )
 def test_a_configuration_without_builds_gets_lines_to_add(path: str, text: str, line: str, repository: Path) -> None:
     document(repository, path, text)
-    done = init(repository).exits(1)
-    _, lines = done.err.split(f"add these lines to {path}:\n\n")
+    _, lines = init(repository).exits(1).err.split(f"add these lines to {path}:\n\n")
     assert lines.startswith(f"{line}\n")
     document(repository, path, text.replace("[tool.rdc]", "") + lines)
     assert call("build", cwd=repository).code == 0

@@ -270,8 +270,7 @@ def test_the_end_of_a_nested_runbook_may_say_something_else(tmp_path: Path) -> N
 def test_a_run_that_begins_elsewhere_is_marked(tmp_path: Path) -> None:
     step = "## {0}. {1}\n\n```sh\n{1}\n```\n\n- PASS: STOP\n- FAIL: GOTO {2}\n\n"
     old = step.format(1, "A", 2) + step.format(2, "B", 1)
-    new = step.format(1, "B", 2) + step.format(2, "A", 1)
-    found = shown(tmp_path, new, old)
+    found = shown(tmp_path, step.format(1, "B", 2) + step.format(2, "A", 1), old)
     assert marks(found)["1"] == "changed"
     assert "starts" in " ".join(found.boxes[0].lines)
 

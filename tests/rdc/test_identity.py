@@ -160,6 +160,18 @@ def test_no_compile_breaks_the_companion_of_another_file(tmp_path: Path) -> None
     assert call("compile", "a.workflow.yaml", *same, "-o", str(folder / "a.yml"), cwd=tmp_path).code == 0, "its own"
 
 
+@pytest.mark.parametrize(("target", "option"), [("github", "prompts=answers"), ("make", "operator=full")])
+def test_no_compile_overwrites_a_file_with_another_use(target: str, option: str, tmp_path: Path) -> None:
+    project(tmp_path, {"a.runbook.md": "A"})
+    calling = ("--to", target, "-O", option, "-O", "program=a.py", "-o", "a.x")
+    for first, second in ((calling, ("--to", "python")), (("--to", "python"), calling)):
+        assert call("compile", "a.runbook.md", *first, "--force", cwd=tmp_path).code == 0
+        before = (tmp_path / "a.py").read_text()
+        refused = call("compile", "a.runbook.md", *second, cwd=tmp_path)
+        assert (refused.code, "RD525" in refused.err, (tmp_path / "a.py").read_text()) == (1, True, before), refused.err
+        assert call("compile", "a.runbook.md", *first, cwd=tmp_path).code == 0, "its own"
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_a_worker_has_the_name_of_its_project(tmp_path: Path, *, named: bool) -> None:
     project(tmp_path, {"a.runbook.md": "A"})

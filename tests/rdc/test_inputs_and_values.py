@@ -252,8 +252,7 @@ def compared(folder: Path, change: dict[str, Any]) -> str:
     new["nodes"] = [{**item, **change.get(str(number), {})} for number, item in enumerate(old["nodes"])]
     for name, value in (("old.json", old), ("new.json", new)):
         (folder / name).write_text(json.dumps(value), encoding="utf-8")
-    result = call("diff", "old.json", "new.json", cwd=folder).exits(0)
-    return "\n".join(result.out.splitlines()[2:])
+    return "\n".join(call("diff", "old.json", "new.json", cwd=folder).exits(0).out.splitlines()[2:])
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,7 @@ def test_the_lock_has_the_hash_of_each_served_document(project: Project) -> None
 def test_each_edit_needs_an_approval_also_of_a_document_that_is_included(project: Project) -> None:
     before = project.text("rdc.lock")
     project.write("ops/check.runbook.md", RUNBOOK.format("Check", "false"))
-    refused = project.build().exits(1)
-    assert f"new and not approved: mcp {present(project)} in {DEPLOY}" in refused.err
+    assert f"new and not approved: mcp {present(project)} in {DEPLOY}" in project.build().exits(1).err
     assert project.text("rdc.lock") == before
     assert served(project.root).approved[DEPLOY] != present(project)
     approve(project)

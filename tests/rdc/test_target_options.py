@@ -49,10 +49,10 @@ def findings(result: Result) -> list[str]:
         *(("title=[x]", "[x]"), ("title=5", "5"), ("title=a=b", "a=b")),
         *(("labels=[a, b]", ["a", "b"]), ("labels=- a\n- b", ["a", "b"])),
         ('env={PORT: "80", NO: x}', {"PORT": "80", "NO": "x"}),
-        ('env=PORT: "80"', {"PORT": "80"}),
+        ("env=PORT: 0644", {"PORT": "0644"}),
         *(("runs-on=self-hosted", "self-hosted"), ("runs-on=a: b", "a: b"), ("runs-on=5", "5")),
         ("runs-on=[self-hosted, linux]", ["self-hosted", "linux"]),
-        ("setup=[{uses: a, with: {b: c}}]", [{"uses": "a", "with": {"b": "c"}}]),
+        ("setup=[{uses: a, with: {b: 1.10}}]", [{"uses": "a", "with": {"b": "1.10"}}]),
         *(("on=push", "push"), ("on=[push]", ["push"])),
         ("on={push: {branches: [main]}}", {"push": {"branches": ["main"]}}),
     ],
@@ -103,14 +103,23 @@ def test_prompts_is_a_short_form(tmp_path: Path) -> None:
 
 def test_the_command_line_outweighs_the_document_and_that_the_project(tmp_path: Path) -> None:
     configuration = '[sample]\ntitle = "project"\ncheckout = false\ntimeout-minutes = 1\nenv = {A = "1"}\n'
-    write(tmp_path, "rdc: {sample: {title: document, timeout-minutes: 2, env: {B: '2'}}}", configuration)
-    expected = {"title": "document", "checkout": False, "timeout-minutes": 3, "env": {"B": "2"}}  # no deep merge
+    write(tmp_path, "rdc: {sample: {title: document, timeout-minutes: 2, env: {B: 1.10}}}", configuration)
+    expected = {"title": "document", "checkout": False, "timeout-minutes": 3, "env": {"B": "1.10"}}  # no deep merge
     assert effective(tmp_path, "-O", "timeout-minutes=3") == expected
     document(tmp_path, "b.runbook.md", GOOD)
     result = call(*TO, "a.runbook.md", "b.runbook.md", "-O", "checkout=true", cwd=tmp_path)
     assert result.code == 0, result.err
     assert '"title": "document"' in (tmp_path / "a.txt").read_text()
     assert '"title": "project"' in (tmp_path / "b.txt").read_text(), "each document has its own"
+
+
+@pytest.mark.parametrize("name", ["a.workflow.yaml", "a.playbook.md"])
+def test_variables_of_all_formats_stay_as_written(name: str, tmp_path: Path) -> None:
+    head = "rdc: {github: {env: {B: 1.10}, agent: x}}"
+    text = f"name: a\n{head}\nsteps: [{{name: one, prompt: x, end: true}}]\n"
+    document(tmp_path, name, text if "workflow" in name else f"---\n{head}\n---\n# A\n\n## STEP 1: Do it\n\nDo it.\n")
+    result = call("compile", name, "--to", "github", cwd=tmp_path)
+    assert "      B: '1.10'\n" in (tmp_path / "a.yml").read_text(), result.err
 
 
 def test_the_project_can_be_a_pyproject(tmp_path: Path) -> None:
@@ -136,21 +145,21 @@ FRONTMATTER = """rdc:
     on: {push: }
     run-on: ubuntu
     timeout-minutes: soon
-    env: {PORT: 80, port: x}
+    env: {PORT: [80], port: x}
     runs-on:
       - linux
       - [a]
     setup:
       - uses: a
-        with: {b: 1}
+        with: {b: [1]}
       - {use: c}"""
 WRONG = [
     "a.runbook.md:5:5 RD013 target sample: there is no option `run-on`; did you mean `runs-on`?",
     "a.runbook.md:6:5 RD013 target sample: `timeout-minutes` should be a whole number, not 'soon'",
-    "a.runbook.md:7:11 RD013 target sample: `env.PORT` should be a string, not 80",
-    "a.runbook.md:7:21 RD013 target sample: the name `port` in `env` should match pattern '^[A-Z]+$'",
+    "a.runbook.md:7:11 RD013 target sample: `env.PORT` should be a string",
+    "a.runbook.md:7:23 RD013 target sample: the name `port` in `env` should match pattern '^[A-Z]+$'",
     "a.runbook.md:10:9 RD013 target sample: `runs-on.1` should be a string",
-    "a.runbook.md:13:16 RD013 target sample: `setup.0.with.b` should be a string, not 1",
+    "a.runbook.md:13:16 RD013 target sample: `setup.0.with.b` should be a string",
     "a.runbook.md:14:9 RD013 target sample: `setup.1.uses` is missing",
     "a.runbook.md:14:10 RD013 target sample: there is no option `setup.1.use`; did you mean `setup.1.uses`?",
 ]
@@ -191,8 +200,7 @@ with.b = 1
         f"rdc.toml:13:1 {begin} `setup.1.uses` should be a string, not 5",
         f"rdc.toml:14:1 {begin} `setup.1.with.b` should be a string, not 1",
     ]
-    shown = call("check", "a.runbook.md", cwd=tmp_path).err
-    assert "3 | title = 5\n  | ^^^^^^^^^\n" in shown
+    assert "3 | title = 5\n  | ^^^^^^^^^\n" in call("check", "a.runbook.md", cwd=tmp_path).err
 
 
 def test_an_error_stands_at_its_option_or_at_the_table(tmp_path: Path) -> None:

@@ -53,8 +53,7 @@ class Place:
     ) -> None:
         self.folder, self.target = folder, target
         write(folder, "rdc.toml", "")
-        source = write(folder, f"main.{ENDINGS[kind]}", document)
-        compilation = compile_file(str(source))
+        compilation = compile_file(str(write(folder, f"main.{ENDINGS[kind]}", document)))
         assert compilation.program, compilation.diagnostics
         emission = load(target).emit(compilation.program, options)
         assert emission.text, emission.diagnostics

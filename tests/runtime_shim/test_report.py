@@ -71,10 +71,7 @@ RUN: list[Record] = [
     done("3", "Install 1.5.0", "fail", 1.0, 1643, **{**FAILED, "then": "GOTO Rollback"}, attempt=3),
     done("Rollback", "", "pass", 1.0, 90_000, then="STOP", condition="stop", message="Rolled back to 1.4.2"),
 ]  # fmt: skip
-TABLE: Table = {
-    "title": "Payments are failing",
-    "nodes": {"2": {"task": "ask", "question": "yes/no"}},
-}
+TABLE: Table = {"title": "Payments are failing", "nodes": {"2": {"task": "ask", "question": "yes/no"}}}
 
 
 def facts(records: list[Record] = RUN, table: Table = TABLE, log: str = "") -> Table:

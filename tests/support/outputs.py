@@ -160,8 +160,7 @@ def check_skill(program: Program, text: str) -> None:
     assert set(facts) == {"name", "description", "compatibility", "metadata"}
     assert printable(facts["metadata"]["source"]) == printable(program.sources[0].path)
     assert all(line.isprintable() for line in text.split("\n"))
-    pattern = "\n".join(patterns(has_program="\n  program-sha256: " in text))
-    assert re.fullmatch(pattern, text), text
+    assert re.fullmatch("\n".join(patterns(has_program="\n  program-sha256: " in text)), text), text
 
 
 CHECKS: dict[str, Callable[[Program, str], None]] = {

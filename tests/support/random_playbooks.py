@@ -32,8 +32,7 @@ class Random:
         yield from self.some(("", "Before"), 2)
         yield from ("#  A title", *self.some((*WORDS[:6], "More."), 4))
         others = [section() for section in (self.system, self.inputs, self.artifacts, self.unknown) if self.chance()]
-        steps = [self.step() for _ in range(self.draw.randint(1, 4))]
-        sections = [*others, *steps]
+        sections = [*others, *[self.step() for _ in range(self.draw.randint(1, 4))]]
         order = sorted(range(len(sections)), key=lambda place: place if self.chance(3) else self.draw.random() * 9)
         yield from (line for place in order for line in ("", *sections[place]))
 

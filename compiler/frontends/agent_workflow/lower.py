@@ -225,8 +225,7 @@ def described(workflow: Workflow) -> str:
 def _feedback(redirect: Redirect) -> Reference:
     """The answer that led to a step. It says that the step runs again only if the transition leads back."""
     again = ", and why this step runs again" if redirect.leads_back else ""
-    heading = f"What {redirect.source} said{again}:{PARAGRAPH}"
-    return Reference(redirect.slot, before=heading, after=PARAGRAPH)
+    return Reference(redirect.slot, before=f"What {redirect.source} said{again}:{PARAGRAPH}", after=PARAGRAPH)
 
 
 def _bare(written: str) -> str:

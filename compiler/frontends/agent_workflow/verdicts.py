@@ -69,20 +69,20 @@ def listed_words(pattern: str, own: tuple[str, ...] = ()) -> tuple[str, ...]:
 def can_be_valid(pattern: str, keyword: str) -> bool:
     """Return whether a keyword can make a pattern match. True if the pattern's matches can't be listed (W5)."""
     listed = alternatives(pattern)
-    if any(GAP in one.text or not one.text or has_word(one.text, keyword) for one in listed):
+    if any(GAP in one.text or not one.text or has_word(f"{one.text} {one.group or ''}", keyword) for one in listed):
         return True
     return is_found(pattern, keyword)
 
 
 def last_lines(step: Step, prompt: str) -> tuple[str, ...]:
     """Return the last lines that an answer can have, as the validation pattern wants them, or none (W6)."""
-    words, pattern = candidates(step)[:-1], step.report.validation if step.report else None
-    listed = [one.text.strip() for one in alternatives(pattern)] if pattern else []
-    whole = [text for text in listed if GAP not in text and "\n" not in text]
+    words, pattern = candidates(step)[:-1], (step.report.validation if step.report else None) or ""
+    listed = {f"{one.text} {one.group or ''}": one.text.replace(GAP, " ").strip() for one in alternatives(pattern)}
+    whole = {said: text for said, text in listed.items() if "\n" not in text and is_found(pattern, text)}
     written = [
         word
         if not pattern or is_found(pattern, word)
-        else next((text for text in whole if text and has_word(text, word)), word)
+        else next((text for said, text in whole.items() if has_word(said, word)), word)
         for word in words
     ]
     return (*written, *([TASK_DONE] if written and has_word(prompt, TASK_DONE) else []))

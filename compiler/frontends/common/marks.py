@@ -94,8 +94,7 @@ def folds(marks: Marks) -> tuple[tuple[int, int], ...]:
 
 def mark_at(marks: Marks, line: int, column: int) -> Mark | None:
     """Return the mark at a position, which may be just behind the name, or None."""
-    place = Span(line, column, line, column)
-    return next((mark for mark in marks if mark.span.has(place)), None)
+    return next((mark for mark in marks if mark.span.has(Span(line, column, line, column))), None)
 
 
 def of_same_part(marks: Marks, one: Mark) -> Marks:

@@ -21,7 +21,7 @@ from compiler.frontends.common.names import ENDING, LABELS, NO_STEPS, RULES, STE
 from compiler.ir.edges import Keep
 from compiler.ir.program import Node, Program, Settings
 from compiler.ir.tasks import IDLE, Agent, Ask, Gate, Parallel, Stage, Task, Tool
-from compiler.project.options import Option, Options, document_options
+from compiler.project.options import Known, Level, Option, Options, read_options, with_texts
 from compiler.reading.yaml import UnreadableError, read_mapping
 from compiler.scenarios.model import (
     Event,
@@ -35,7 +35,7 @@ from compiler.scenarios.model import (
     read_scenarios,
 )
 from compiler.text.files import FileIssue
-from compiler.text.source import KeyPath, Source, Span, Spans, nearest
+from compiler.text.source import KeyPath, Source, Span, Spans, below, nearest
 from compiler.text.suggestions import did_you_mean
 from runtime_shim.values.fitting import unfit
 
@@ -109,8 +109,7 @@ def read_beside(file: Source, read: Callable[[Source, Reading], Found]) -> Found
 
 
 def _read(source: Source, content: object, spans: Spans, program: Program) -> Found:
-    keys = Keys(NAMES, partial(_script, program))
-    scenarios, issues = read_scenarios(content, spans, keys)
+    scenarios, issues = read_scenarios(content, spans, Keys(NAMES, partial(_script, program)))
     found = diagnostics(issues, OptionSource("RD013", source.path, None).around(spans), remedy=_REMEDY)
     for scenario in scenarios:
         for event in scenario.replies:
@@ -264,12 +263,14 @@ def _listed(what: str, names: list[str]) -> str:
 
 
 def options_of(
-    source: Source, read: Reading | Data | None, known: Sequence[Option[Any]]
+    source: Source, read: Reading | Data | None, known: Sequence[Option[Any]], *, has_model: bool = True
 ) -> tuple[Options, list[Diagnostic]]:
-    """Return the options under `rdc`, and the problems with them; the model reports it if it is no mapping."""
-    if read is None or not isinstance(read.values.get("rdc"), dict):
+    """Return the options under `rdc`, and the problems with them; a model reports it if it is no mapping."""
+    if read is None or "rdc" not in read.values or (has_model and not isinstance(read.values["rdc"], dict)):
         return Options(), []
-    return document_options(source, read.values, read.spans, known)
+    place = OptionSource("RD013", source.path, read.spans["rdc",])
+    plain = with_texts(read.values["rdc"], read.as_written["rdc"])
+    return read_options(plain, place, below(read.spans, "rdc"), Known(known, Level.DOCUMENT))
 
 
 def completed(job: Job, result: Result, program: Program, stem: str, content: object, spans: Spans) -> Result:

@@ -80,5 +80,4 @@ def with_scenarios(job: Job, result: Result, runbook: Runbook, stem: str) -> Res
 
 def _read_beside(source: Source, runbook: Runbook, file: Source, reading: Reading) -> Found:
     scenarios, found = read_file(file, source.name, reading, around(file, reading), runbook.declared)
-    wrong = check_scenarios(file, replace(runbook, scenarios=scenarios))
-    return Found(scenarios, [*found, *wrong])
+    return Found(scenarios, [*found, *check_scenarios(file, replace(runbook, scenarios=scenarios))])

@@ -27,8 +27,7 @@ def marked(marks: str, text: str) -> str:
 
 def fenced(text: str, info: str = "") -> str:
     """Return a block whose fence is longer than each fence in the text."""
-    longest = max((len(found[1]) for found in _FENCE.finditer(text)), default=2)
-    fence = "`" * (longest + 1)
+    fence = "`" * (max((len(found[1]) for found in _FENCE.finditer(text)), default=2) + 1)
     return f"{fence}{info}\n{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{fence}"
 
 

@@ -301,8 +301,7 @@ def unfit_schema(schema: Any) -> str:  # noqa: ANN401 (any value of a configurat
     parts = (
         schema[key] for key in ("items", "additionalProperties") if key in schema and schema[key] not in (True, False)
     )
-    inner = [*schema.get("properties", {}).values(), *parts]
-    return next(filter(None, map(unfit_schema, inner)), "")
+    return next(filter(None, map(unfit_schema, [*schema.get("properties", {}).values(), *parts])), "")
 
 
 def _are_types(value: Any) -> bool:  # noqa: ANN401

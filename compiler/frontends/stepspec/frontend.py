@@ -71,6 +71,5 @@ def compile_document(job: Job) -> Result:
         return result
     meaning = Meaning(parsed.document, name, configured.runtime, tuple(sources.values()))
     program = lower(meaning, parsed.places, tuple(SECRETS.first(options.values) or {}))
-    written = data.yaml.as_written if data.yaml else data.values
-    content = None if data.values.get("scenarios") is None else written["scenarios"]
+    content = None if data.values.get("scenarios") is None else data.as_written["scenarios"]
     return completed(job, result, program, file, content, below(data.spans, "scenarios"))

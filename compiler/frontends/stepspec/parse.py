@@ -305,8 +305,7 @@ def _read(data: Data, places: SourceMap, file: Source | None) -> Configured:
     runtime = configuration.runtime or NO_RUNTIME
     found += _conflicts(configuration, runtime, places)
     own = configuration.model_dump(exclude={"runtime"}, exclude_none=True)
-    both = {**own, **runtime.model_dump(exclude_none=True)}
-    settings = Runtime.model_validate(both)
+    settings = Runtime.model_validate({**own, **runtime.model_dump(exclude_none=True)})
     return Configured(settings, files, places, settings, found)
 
 

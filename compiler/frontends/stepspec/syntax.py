@@ -268,8 +268,7 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema of specifications. It rejects unknown keys, though rdc only warns about them."""
     found = Document.model_json_schema()
     config = Configuration.model_json_schema(ref_template="#/$defs/{model}")
-    parts = config.pop("$defs")
-    definitions = {**found.pop("$defs"), **parts, "Configuration": config}
+    definitions = {**found.pop("$defs"), **config.pop("$defs"), "Configuration": config}
     about = found["properties"]["config"]
     about["anyOf"] = [{"type": "string"}, {"$ref": "#/$defs/Configuration"}, {"type": "null"}]
     steps = {"type": "array", "items": {"$ref": "#/$defs/StepSpec"}, "minItems": 1}

@@ -30,8 +30,7 @@ class _Makefile:
     def __init__(self, setting: Setting, emission: Emission) -> None:
         self._setting = setting
         tool = find_tool("make", "gmake", advice="install GNU make, or test another target")
-        makefile = setting.lay("Makefile", emission)
-        self._command = [tool, "--no-print-directory", "-f", str(makefile)]
+        self._command = [tool, "--no-print-directory", "-f", str(setting.lay("Makefile", emission))]
         own = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
         self._environment = {**own, **setting.environment}
         self._last = Finished(0, "", "")

@@ -140,11 +140,9 @@ def branches(drawn: Picture) -> set[str]:
 
 
 def test_branches_have_their_conditions_as_they_are_written() -> None:
-    assert {
-        '2 if kind == "bug" 2a',
-        '2 elif kind == "feature" 2b',
-        "2 otherwise 2/else",
-    } < branches(picture(playbook("issue-triage")))
+    assert {'2 if kind == "bug" 2a', '2 elif kind == "feature" 2b', "2 otherwise 2/else"} < branches(
+        picture(playbook("issue-triage"))
+    )
 
 
 def test_boxes_name_what_an_author_named() -> None:

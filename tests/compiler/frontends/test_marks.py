@@ -113,8 +113,7 @@ def test_a_transition_marks_its_target(line: str, wanted: list[str]) -> None:
 )
 def test_a_command_marks_the_variables_that_are_inputs_or_outputs(command: str, wanted: list[int]) -> None:
     text = f"---\nrdc: {{outputs: [region]}}\n---\n\n## 1. A\n\n```sh\n{command}\n```\n"
-    found = [one.span.column for one in marked("a.runbook.md", text) if one.span.line == 8]
-    assert found == wanted
+    assert [one.span.column for one in marked("a.runbook.md", text) if one.span.line == 8] == wanted
 
 
 @pytest.mark.parametrize(

@@ -144,10 +144,7 @@ def test_instructions_like_a_third_person_are_steps(item: str) -> None:
 
 @pytest.mark.parametrize(
     ("item", "case"),
-    [
-        ("Blue / red cups — put them on the tray:", "Blue / red cups"),
-        ("Green tea — list its leaves:", "Green tea"),
-    ],
+    [("Blue / red cups — put them on the tray:", "Blue / red cups"), ("Green tea — list its leaves:", "Green tea")],
 )
 @pytest.mark.parametrize("mark", ["1.", "-"])
 def test_an_item_that_names_a_case_asks_first(item: str, case: str, mark: str) -> None:
@@ -231,8 +228,7 @@ def test_a_block_with_a_comment_for_each_case_is_shown(code: str) -> None:
 )
 @pytest.mark.parametrize("code", ["# {}\nls a\nls b", "ls a  # {}\nls b"])
 def test_a_block_whose_comment_names_a_case_or_an_example_is_shown(comment: str, code: str) -> None:
-    made = draft(RUN + block(code.format(comment)) + block("true"))
-    assert made.run == ["true"]
+    assert draft(RUN + block(code.format(comment)) + block("true")).run == ["true"]
 
 
 @pytest.mark.parametrize("code", ["# Look at the cups\nls a", "# If it is cold\nif [ -f a ]; then\n  ls b\nfi"])
@@ -388,8 +384,7 @@ def test_an_ordered_list_without_instructions_is_text(title: str) -> None:
 
 @pytest.mark.parametrize("lead", ["The script will:", "It is short. This will then:", "What it does:"])
 def test_an_ordered_list_of_what_a_program_does_is_text(lead: str) -> None:
-    made = draft(f"{RUN}{block('true')}{lead}\n\n1. Read the orders.\n2. Copy them.\n")
-    assert made.titles == ["Part"]
+    assert draft(f"{RUN}{block('true')}{lead}\n\n1. Read the orders.\n2. Copy them.\n").titles == ["Part"]
 
 
 def test_an_ordered_list_of_what_a_person_will_do_has_steps() -> None:

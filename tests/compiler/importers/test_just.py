@@ -234,8 +234,7 @@ def test_a_strict_shell_is_the_strict_shell_of_runbooks(tmp_path: Path) -> None:
 
 
 def test_an_alias_names_its_recipe_and_the_document_is_the_title(tmp_path: Path) -> None:
-    text = JUSTFILE.replace('(step version "k")', "")
-    draft = imported(tmp_path, text, "r")
+    draft = imported(tmp_path, JUSTFILE.replace('(step version "k")', ""), "r")
     assert (draft.recipe, draft.title) == ("release", "Publish a version, and say so")
     assert "# a note about ${version}\n" in draft.steps[-1].items[-1].code
 

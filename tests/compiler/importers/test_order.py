@@ -174,8 +174,7 @@ def test_a_condition_above_the_last_text_holds_for_the_list() -> None:
 
 @pytest.mark.parametrize("lead", ["If the tea is cold:", "Otherwise:", "Alternatively, warm it:"])
 def test_a_shown_command_with_a_condition_asks_first(lead: str) -> None:
-    made = draft(f"{RUN}{block('ls')}{lead}\n\n{block('cat <cup>', '')}")
-    assert len(made.guards("cat")) == 1
+    assert len(draft(f"{RUN}{block('ls')}{lead}\n\n{block('cat <cup>', '')}").guards("cat")) == 1
 
 
 def test_a_text_above_a_bold_step_is_about_the_step_above_it() -> None:

@@ -27,8 +27,7 @@ def test_a_block_without_a_shell_tag_and_prompt_is_shown(tag: str) -> None:
 
 @pytest.mark.parametrize("tag", ["yaml", "sql", "json", "python", "powershell", "diff"])
 def test_a_block_of_another_language_never_runs(tag: str) -> None:
-    made = draft(RUN + block("kubectl get pods", tag) + block("true"))
-    assert made.run == ["true"]
+    assert draft(RUN + block("kubectl get pods", tag) + block("true")).run == ["true"]
 
 
 @pytest.mark.parametrize(
@@ -50,8 +49,7 @@ def test_a_block_of_another_language_never_runs(tag: str) -> None:
     ],
 )
 def test_a_block_that_does_not_look_like_a_command_never_runs(code: str) -> None:
-    made = draft(RUN + block(code) + block("true"))
-    assert made.run == ["true"]
+    assert draft(RUN + block(code) + block("true")).run == ["true"]
 
 
 def test_a_command_in_a_sentence_is_shown() -> None:

@@ -52,10 +52,7 @@ def guesses(page: str) -> list[tuple[str, str, int, str]]:
 SECOND = f"## Boil\n\n{block('make test')}"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [block("ls tea"), "1. The cup.\n2. The milk.\n", "- [ ] The cup.\n"],
-)
+@pytest.mark.parametrize("text", [block("ls tea"), "1. The cup.\n2. The milk.\n", "- [ ] The cup.\n"])
 def test_a_section_that_may_have_steps_and_is_only_text_is_one_guess(text: str) -> None:
     page = f"# Page\n\n## Principles\n\nTea is hot.\n\n{text}\n{SECOND}"
     assert guesses(page) == [("text", "the section is only text: Principles", 3, "## Principles")]

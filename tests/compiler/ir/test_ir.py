@@ -127,8 +127,7 @@ LOOPS = "## {N}. Loop\n- PASS: GOTO NEXT\n- FAIL: GOTO After\n## After\n- FAIL: 
 def test_what_can_be_read_off_the_graph(tmp_path: Path) -> None:
     loops = compiled(tmp_path, LOOPS).program
     assert loops
-    whole = graph.to_graph(loops)
-    assert graph.loop_regions(whole) == [frozenset({"{N}"}), frozenset({"After"})]
+    assert graph.loop_regions(graph.to_graph(loops)) == [frozenset({"{N}"}), frozenset({"After"})]
     assert graph.led_to(loops, [loops.entry]).keys() == {"{N}", "After", "COMPLETE", "STOP"}
     assert graph.with_path_out(loops).keys() == {"{N}", "After", "Never", "COMPLETE", "STOP"}
 

@@ -82,8 +82,7 @@ def test_names_that_differ_pass() -> None:
 
 
 def test_they_are_written_only_where_they_are() -> None:
-    plain = replace(walk(("a", agent("")), ("x", both(""))), folder="")
-    written = json.loads(to_json(plain))
+    written = json.loads(to_json(replace(walk(("a", agent("")), ("x", both(""))), folder="")))
     assert not {"kind", "folder"} & {*written}
     entries = [entry for one in written["nodes"] for entry in one["task"].get("entries", ())]
     assert not any("report" in part for part in [*(one["task"] for one in written["nodes"]), *entries])

@@ -88,8 +88,7 @@ def test_every_option_has_its_place(tmp_path: Path) -> None:
     compilation = compiled(tmp_path, document('name: "\u2028\u2028\x85\u2029\u2028"', "rdc: {t: {a: b}, x: 1}"))
     assert findings(compilation) == ["RD013 3:18"], "other ends of lines in YAML do not count"
     assert place(compilation, "a") == "RD013 main.runbook.md:3:11-15"
-    text = document("mine: &mine {a: 1}", "rdc:", "  t: {<<: *mine, b: *mine}")
-    compilation = compiled(tmp_path, text)
+    compilation = compiled(tmp_path, document("mine: &mine {a: 1}", "rdc:", "  t: {<<: *mine, b: *mine}"))
     assert compilation.tables["t"].values == {"a": 1, "b": {"a": 1}}
     assert place(compilation, "a") == "RD013 main.runbook.md:2:14-18"
     assert place(compilation, "b", "a") == place(compilation, "b") == "RD013 main.runbook.md:4:18-19"

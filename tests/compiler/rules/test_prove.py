@@ -199,8 +199,7 @@ def explored(folder: Path, number: int, patch: pytest.MonkeyPatch) -> int:
         for n in range(1, number + 1)
     ]
     last = command(f"{number + 1}. Last", "true", "FAIL: RETRY 1 STOP")
-    found = proof(folder, "Last at most 2 times", *parts, last)
-    assert found.status is Status.HOLDS
+    assert proof(folder, "Last at most 2 times", *parts, last).status is Status.HOLDS
     return len(spaces[-1].steps)
 
 

@@ -122,8 +122,7 @@ def test_control_characters_of_a_document_do_not_reach_the_terminal(tmp_path: Pa
     assert program
     rule = Rule("r", "", (Event("1.1"),), needs="\x1b[31m3 YES")
     (proof,) = prove(program, [rule])
-    given = replace(proof, inputs=(("a", "\x1b]0;x\x07"),))
-    found = reported(program, rule, given)
+    found = reported(program, rule, replace(proof, inputs=(("a", "\x1b]0;x\x07"),)))
     assert found.message.isprintable()
     assert all(one.message.isprintable() for one in found.flow)
     assert found.help == "change the transitions on this path, or the rule"
@@ -139,8 +138,7 @@ def test_the_command_of_the_help_shows_the_path(name: str) -> None:
         for rule, proof in zip(rules, prove(program, rules), strict=True):
             if proof.status is not Status.BROKEN:
                 continue
-            help_ = reported(program, rule, proof).help
-            words = shlex.split(help_.partition("use: ")[2])
+            words = shlex.split(reported(program, rule, proof).help.partition("use: ")[2])
             if not words:  # too long, or not printable
                 continue
             options = dict(zip(words[3::2], words[4::2], strict=True))

@@ -121,8 +121,7 @@ def test_an_error_has_its_place_and_a_remedy_that_works(text: str) -> None:
 def test_a_long_sentence_is_read_in_time() -> None:
     longest = " or ".join(["A PASS"] * 99)
     assert len(sentence(f"{longest} before B").opens) == 99
-    deep = '"' * LONGEST_SENTENCE
-    assert isinstance(read_sentence(deep), Issue)
+    assert isinstance(read_sentence('"' * LONGEST_SENTENCE), Issue)
     assert isinstance(read_sentence("x" * 10_000_000), Issue)
 
 

@@ -63,8 +63,7 @@ def _markdown() -> MarkdownIt:
 
 
 def blocks(source: Source) -> Iterator[Block]:
-    text = "\n".join(source.lines)
-    tokens = _markdown().parse(text)
+    tokens = _markdown().parse("\n".join(source.lines))
     for index, token in enumerate(tokens):
         if token.level == 0 and token.nesting >= 0:
             block = _block(source, tokens, index)

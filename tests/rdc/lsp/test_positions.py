@@ -49,8 +49,7 @@ def test_each_place_is_found_again(text: str) -> None:
 @given(TEXTS, TEXTS)
 def test_the_edit_of_a_text_gives_the_other(one: str, other: str) -> None:
     """The lines are those of the other text, with the line ends of the first."""
-    made = edited(one, Lines(one).replacing(other))
-    assert Lines(made).rows == Lines(other).rows
+    assert Lines(edited(one, Lines(one).replacing(other))).rows == Lines(other).rows
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=8), st.lists(st.sampled_from("ab"), max_size=8))

@@ -28,8 +28,7 @@ def check_references(source: Source, playbook: Playbook) -> Iterator[Diagnostic]
     """Yield diagnostics for placeholders and conditions whose name is unknown at their place."""
     check = _Check(source, playbook)
     if playbook.system_span:
-        numbers = range(playbook.system_span.line, playbook.system_span.end_line + 1)
-        yield from check.texts(numbers, check.every)
+        yield from check.texts(range(playbook.system_span.line, playbook.system_span.end_line + 1), check.every)
     known = {declared.name for declared in playbook.inputs}
     for step in playbook.steps:
         yield from check.step(step, known)

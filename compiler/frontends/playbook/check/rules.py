@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from compiler.diagnostics.issues import duplicate_options
 from compiler.diagnostics.model import Diagnostic, Fix, Related, Severity, sort_key
+from compiler.frontends.common.scenarios import options_of
 from compiler.frontends.playbook import FORMAT
 from compiler.frontends.playbook.check.references import check_references, hints
 from compiler.frontends.playbook.parse.document import Parsed, parse
 from compiler.frontends.playbook.parse.lines import TYPES, patterns
 from compiler.frontends.playbook.parse.messages import close, near
 from compiler.frontends.playbook.syntax import Artifact, Elicit, Input, Playbook, Step, ToolCall, every_step
-from compiler.project.options import Options, document_options
+from compiler.project.options import Options
 from compiler.reading.frontmatter import read_block
 from compiler.text.regex import Regex
 from compiler.text.source import Source, Span, Spans, below
@@ -232,7 +233,7 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     read, next_line, found = read_block(source)
     if read is None:
         return Frontmatter(Options(), next_line), found
-    options, found = document_options(source, read.values, read.spans, FORMAT.options)
+    options, found = options_of(source, read, FORMAT.options, has_model=False)
     found += duplicate_options(source, (key for key in read.repeated if key.path[0] in {"rdc", "scenarios"}))
     if "scenarios" not in read.values:
         return Frontmatter(options, next_line), found

@@ -77,8 +77,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
         description=playbook.description,
     )
     markers = (arm.syntax for step in steps for arm in step.arms)
-    spans = [(branch.condition or branch).span for branch in markers]
-    return Lowered(program, tuple(map(scene.at, spans)))
+    return Lowered(program, tuple(map(scene.at, [(branch.condition or branch).span for branch in markers])))
 
 
 def _nodes(steps: Sequence[Arranged], contexts: Contexts, scene: Scene) -> Iterator[Node]:

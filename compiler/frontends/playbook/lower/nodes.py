@@ -238,8 +238,7 @@ class Contexts:
         if not self._system:
             return ""
         if not self._taken["system"]:
-            text = joined([*self._system.parts, PARAGRAPH])
-            self.made.append(Context(self._free("system"), text))
+            self.made.append(Context(self._free("system"), joined([*self._system.parts, PARAGRAPH])))
         return "system"
 
     def _free(self, name: str) -> str:

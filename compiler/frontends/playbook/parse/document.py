@@ -101,8 +101,7 @@ class _Feeder:
         if self._opened is None:
             raise ValueError("the grammar does not accept a line here")
         self.diagnostics.append(messages.unclosed(self.source, self._opened, before))
-        closing = Line("ENDIF", self._opened.number, self._opened.number)
-        feed(self._parser, closing)
+        feed(self._parser, Line("ENDIF", self._opened.number, self._opened.number))
         self._opened, self._has_else, self._nested = None, False, 0
 
 
@@ -302,6 +301,5 @@ def _condition(marker: Line) -> Condition | None:
     if marker.found["operator"] is None:
         return Condition(marker.found["name"], "==", "true", place)
     operator = cast("Literal['==', '!=']", marker.found["operator"])
-    last = marker.within("value").end_column + 1
-    span = Span(place.line, place.column, place.line, last)
+    span = Span(place.line, place.column, place.line, marker.within("value").end_column + 1)
     return Condition(marker.found["name"], operator, marker.found["value"], span)

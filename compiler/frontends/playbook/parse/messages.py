@@ -174,6 +174,5 @@ def unknown_question(source: Source, line: Line) -> Diagnostic:
     kind = line.get("kind")
     problem = f"there is no question kind `{kind}`, so this line is ignored{close(kind.lower(), list(QUESTIONS))}"
     remedy = 'write @elicit(input, "…"), @elicit(confirm, "…?") or @elicit(select, "…", "one", "another")'
-    meant = near(kind.lower(), list(QUESTIONS))
-    fix = Fix.respelling(line.within("kind"), kind, meant)
+    fix = Fix.respelling(line.within("kind"), kind, near(kind.lower(), list(QUESTIONS)))
     return Diagnostic("RD711", source.path, line.within("kind"), problem, remedy, fix=fix)

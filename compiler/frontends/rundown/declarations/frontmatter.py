@@ -18,7 +18,7 @@ from compiler.frontends.common.names import RULES, SECRETS, text_issue
 from compiler.frontends.rundown import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.frontends.rundown.declarations.steps import read_steps, table_for_targets
 from compiler.frontends.rundown.syntax import Declarations
-from compiler.project.options import Known, Level, Options, places_within, read_options
+from compiler.project.options import Known, Level, Options, places_within, read_options, with_texts
 from compiler.reading.frontmatter import read_block
 from compiler.scenarios.model import Event, Goto, InvalidEvent, Keys, Locate, Reply, Scenario, Script, read_scenarios
 from compiler.text.regex import Regex
@@ -85,7 +85,7 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
         return options, Declarations(), found
     names, written = {STEPS, *(option.name for option in OPTIONS if option.as_written)}, read.as_written["rdc"]
     # Some values are as the author wrote them, so that version 1.10 stays 1.10.
-    given = {key: written[key] if key in names else value for key, value in plain.items()}
+    given = {key: with_texts(value, written[key], is_text=key in names) for key, value in plain.items()}
     once = {*names, RULES.name}
     repeated = (key for key in read.repeated if key.path[0] == "rdc" and not once.isdisjoint(key.path[1:2]))
     options, found = read_options({key: value for key, value in given.items() if key != STEPS}, place, spans, known)

@@ -29,9 +29,7 @@ from compiler.reading.grammar import Node, load
 from compiler.text.regex import Regex
 from compiler.text.source import Span
 
-RESERVED = frozenset(
-    {"NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY", "PASS", "FAIL", "YES", "NO", "ALL", "ANY"}
-)
+RESERVED = ("NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY", "PASS", "FAIL", "YES", "NO", "ALL", "ANY")
 """The words that cannot be names. They match exactly, so `Next` is a name (section 2)."""
 
 COUNT = "a number of at least 1"

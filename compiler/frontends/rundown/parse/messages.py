@@ -199,8 +199,7 @@ def _expected(error: LineError) -> str:
     """Describe the expected tokens: actions come first, spaces are left out."""
     keywords = [name for name in error.expected if name in RESERVED and name != "NEXT"]
     others = [WORDS[name] for name in error.expected if name in WORDS]
-    literal = [name for name in error.expected if name == COUNT]
-    words = list(dict.fromkeys(literal + keywords + others))
+    words = list(dict.fromkeys([name for name in error.expected if name == COUNT] + keywords + others))
     if error.expected == ("_WS",) and not error.word:
         words = ["a step's number or name, or NEXT"]  # only after GOTO does the grammar require a space
     words = words or ["the end of the line"]

@@ -113,6 +113,8 @@ CASES = {
     "[{keyword: YES, goto: one}, {keyword: MAYBE, goto: one}]}": ["RD832 3:117"],
     "- {name: one, prompt: x, report: {name: a, format: b, validation: 'VERDICT. .*'}, conditions: "
     "[{keyword: MAYBE, goto: one}]}": [],
+    "- {name: one, prompt: x, report: {name: a, format: b, validation: IS_(A|B)}, conditions: "
+    "[{keyword: A, goto: one}]}": [],
     "- {name: one, prompt: x, end: true, conditions: [{keyword: failed, goto: one}]}": ["RD834 3:3"],
     "- {name: one, prompt: x, end: true, report: {name: a, format: b, validation: passed|failed}}": [],
     "- {name: one, prompt: x, report: {name: a, format: b, validation: APPROVED}, conditions: "
@@ -256,8 +258,7 @@ def test_a_document_is_read_once_to_recognize_and_compile_it(tmp_path: Path, mon
 )
 def test_workflows_are_recognized_among_other_yaml(tmp_path: Path, text: str, is_workflow: bool) -> None:
     (tmp_path / "main.yaml").write_text(text, encoding="utf-8")
-    made = compile_file(str(tmp_path / "main.yaml"))
-    assert made.format == ("agent_workflow" if is_workflow else "")
+    assert compile_file(str(tmp_path / "main.yaml")).format == ("agent_workflow" if is_workflow else "")
 
 
 def test_types_of_agents_are_held_against_tables(tmp_path: Path) -> None:

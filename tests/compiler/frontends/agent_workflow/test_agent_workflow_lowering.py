@@ -67,6 +67,8 @@ def last(words: str) -> str:
             "{prompt: x, report: {name: r, format: f, validation: 'Say: (A|B)'}, conditions: [{keyword: A, goto: a}]}",
             "Say: A or Say: B",  # a line with only A would not match
         ),
+        (r"{prompt: x, report: {name: r, format: f, validation: '^Say:\s*(A|B)'}}", "Say: A or Say: B"),
+        ("{prompt: x, report: {name: r, format: f, validation: 'IS_(A|B)'}}", "IS_A or IS_B"),
         ("{prompt: x, conditions: [{keyword: A, goto: a}, {keyword: B, goto: a}, {keyword: C, goto: a}]}", "A, B or C"),
         ("{prompt: Or TASK_DONE.}", None),
         ("{prompt: x, report: {name: r, format: f, validation: .+}}", None),

@@ -237,8 +237,7 @@ ORIGIN = '"origin": {"path": "a.md", "span": {"line": 3, "column": 1, "end_line"
 
 def test_findings_stand_in_this_file_wherever_the_program_comes_from(tmp_path: Path) -> None:
     listed = '"sources": [{"path": "a.md", "sha256": "%s"}],\n  "entry"' % ("0" * 64)
-    text = BUILD.replace('"entry"', listed, 1).replace('"task"', ORIGIN, 1)
-    made = compiled(tmp_path, text).program
+    made = compiled(tmp_path, BUILD.replace('"entry"', listed, 1).replace('"task"', ORIGIN, 1)).program
     assert made
     assert [source.path for source in made.sources] == ["build.program.json", "a.md"]
     assert made.nodes[0].origin.path == "a.md"

@@ -15,8 +15,7 @@ from tests.support.documents import finding
 
 def formatted(text: str, root: str = "/") -> Formatted:
     """What formatting a playbook gives."""
-    source = Source.from_text("a.playbook.md", text)
-    return format_document(Job(source, Project(root), {}, {}, link=True))
+    return format_document(Job(Source.from_text("a.playbook.md", text), Project(root), {}, {}, link=True))
 
 
 def normal(text: str) -> str:

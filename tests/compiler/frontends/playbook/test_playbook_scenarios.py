@@ -102,8 +102,7 @@ UNCLEAR = {
 
 @pytest.mark.parametrize("problem", UNCLEAR)
 def test_what_does_not_fit_the_playbook_is_told_at_its_place(problem: str, tmp_path: Path) -> None:
-    text = with_(*UNCLEAR[problem])
-    found = compiled(tmp_path, "", text)
+    found = compiled(tmp_path, "", with_(*UNCLEAR[problem]))
     assert [(item.code, item.message) for item in found.diagnostics] == [
         ("RD014", f"scenario `a` cannot be tested: {problem}")
     ]

@@ -73,8 +73,7 @@ def test_the_help_says_where_to_close_and_how_to_keep_the_line(tmp_path: Path) -
     assert found.help.endswith(
         "~~~~ on a separate line; if the line belongs to the block, open and close the block with ~~~~~~"
     )
-    nested = BUILD + "~~~~~~text\nx\n~~~~~sh\n~~~~~\n~~~~~~\n"
-    assert findings(compiled(tmp_path, nested)) == []
+    assert findings(compiled(tmp_path, BUILD + "~~~~~~text\nx\n~~~~~sh\n~~~~~\n~~~~~~\n")) == []
 
 
 def test_findings_beside_an_open_block(tmp_path: Path) -> None:
@@ -139,8 +138,7 @@ def test_a_variable_that_a_later_block_reads_is_reported(tmp_path: Path, first: 
     assert "`rdc: {outputs: [V]}`" in found.help
     notes = ["V is set here", "this block reads V, but doesn't set it"]
     assert [place.message for place in found.related] == notes
-    lines = text.splitlines()
-    places = [lines[place.span.line - 1] for place in found.related]
+    places = [text.splitlines()[place.span.line - 1] for place in found.related]
     assert found.span
     assert found.span.line == 3
     assert ["V" in line for line in places] == [True, True]

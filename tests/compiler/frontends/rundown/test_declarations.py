@@ -215,8 +215,7 @@ def test_values_of_settings_are_not_replaced(value: str, expected: list[str], tm
 
 def test_any_command_may_write_any_value(tmp_path: Path) -> None:
     body = "## 1. A\n" + OUTPUT + "- FAIL: RETRY 1\n## 2. Is {{id}} fine?\n- YES: CONTINUE\n- NO: GOTO 1\n"
-    program = program_of(tmp_path, "outputs: [id]", body)
-    nodes = program.index()
+    nodes = program_of(tmp_path, "outputs: [id]", body).index()
     assert all(Keep("id", "output", "id") in edge.effects for edge in nodes["1"].edges)
     assert all(not edge.effects for edge in nodes["2"].edges)
     assert nodes["1"].variables == (Variable("id", "id"),)
@@ -265,8 +264,7 @@ def test_findings(text: str, expected: list[str], tmp_path: Path) -> None:
 
 def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None:
     body = "## 1. A\n" + COMMAND.format("true") + '- FAIL: STOP "{{id}}"\n## 2. B\n' + WRITE
-    text = document("outputs: [id]", body)
-    (found,) = compiled(tmp_path, text).diagnostics
+    (found,) = compiled(tmp_path, document("outputs: [id]", body)).diagnostics
     assert found.message == "this message reads the output `id`, but no earlier step can have written it"
 
 

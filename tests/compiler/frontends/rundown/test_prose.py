@@ -71,8 +71,7 @@ def test_a_program_is_the_same_with_and_without_sections_of_prose(tmp_path: Path
         return "\n".join(line for line in to_text_form(program).splitlines() if "source" not in line)
 
     with_prose = document("[Prerequisites]", BUILD, TEST, SECTION)
-    without = document("[]", BUILD, TEST, "")
-    assert printed(with_prose) == printed(without)
+    assert printed(with_prose) == printed(document("[]", BUILD, TEST, ""))
 
 
 def test_prose_above_the_first_step_is_part_of_the_description() -> None:
