@@ -78,11 +78,11 @@ def last_lines(step: Step, prompt: str) -> tuple[str, ...]:
     """Return the last lines that an answer can have, as the validation pattern wants them, or none (W6)."""
     words, pattern = candidates(step)[:-1], (step.report.validation if step.report else None) or ""
     listed = {f"{one.text} {one.group or ''}": one.text.replace(GAP, " ").strip() for one in alternatives(pattern)}
-    whole = {said: text for said, text in listed.items() if "\n" not in text and is_found(pattern, text)}
+    whole = {found: text for found, text in listed.items() if "\n" not in text and is_found(pattern, text)}
     written = [
         word
         if not pattern or is_found(pattern, word)
-        else next((text for said, text in whole.items() if has_word(said, word)), word)
+        else next((text for found, text in whole.items() if has_word(found, word)), word)
         for word in words
     ]
     return (*written, *([TASK_DONE] if written and has_word(prompt, TASK_DONE) else []))
