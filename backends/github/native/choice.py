@@ -4,9 +4,8 @@ Other programs are called. An input is a variable of all steps, so each command 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
-
-from msgspec.structs import replace
 
 from backends.base import CallReason, OptionDiagnostic, about_option
 from backends.common.identifiers import identifiers_of
@@ -17,7 +16,7 @@ from backends.github.native.nodes import Nodes
 from backends.github.options.model import GithubOptions
 from backends.github.options.steps import environments_of
 from backends.github.workflow.document import Written, missing
-from backends.github.workflow.filling import are_fillable, filled, has_several, is_given, values_of, without_slots
+from backends.github.workflow.filling import are_fillable, filled_step, has_several, values_in, values_of, without_slots
 from backends.github.workflow.inputs import measured, taken
 from backends.github.yaml.model import PLAIN_SHELL, WORDS, Job, Step, shell_of
 from backends.github.yaml.scalar import Expression
@@ -27,7 +26,7 @@ from backends.scheduling.plan import Plan, make_plan
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Node, Program, texts_of
-from compiler.ir.tasks import Ask, Shell
+from compiler.ir.tasks import Ask, Shell, task_texts
 from compiler.ir.texts import Reference
 from compiler.text.regex import Regex
 
@@ -61,7 +60,7 @@ def reasons_to_call(program: Program, options: GithubOptions) -> list[CallReason
         origin = program.index()[name].origin
         found.append(CallReason(origin.path, origin.span, f"step {name} runs in the environment {environment}"))
     if asks:
-        found += obstacles(without_slots(simplified(program), options), options, values_of(program))
+        found += obstacles(without_slots(simplified(program)), options, values_of(program))
     clause = "" if found else _clause(program, options)
     return [*found, *([CallReason(program.sources[0].path, None, clause)] if clause else [])]
 
@@ -86,22 +85,28 @@ def _clause(program: Program, options: GithubOptions) -> str:
         return "a native step cannot have one of the strings or variables"
     if not are_fillable(program, options):
         return "a message shows a value that may be missing or have several lines"
-    return "" if not _is_told_late(program, options) else "a message in a loop shows an output or several values"
+    return "" if not _is_told_late(program) else "a message in a loop shows an output or several values"
 
 
-def _is_told_late(program: Program, options: GithubOptions) -> bool:
+def _is_told_late(program: Program) -> bool:
     """Return whether a loop shows a command's output or several values. Its strings are filled in before it starts."""
-    if not any(map(_shows_values, without_slots(program, options).nodes)):  # faster than finding the loops
+    values = {*values_of(program)}
+    if not any(_is_late(node, values, 2) for node in without_slots(program).nodes):  # faster than finding the loops
         return False
-    plain = without_slots(simplified(program), options)
-    plan = make_plan(plain, identifiers_of(plain), WORDS, repeats=not values_of(program))
-    return any(_shows_values(node) for place in plan.places if place.kind == "loop" for node in place.nodes)
+    plain = without_slots(simplified(program))
+    plan = make_plan(plain, identifiers_of(plain), WORDS, repeats=not values)
+    loops = [place.nodes for place in plan.places if place.kind == "loop"]
+    return any(_is_late(node, values, len(nodes)) for nodes in loops for node in nodes)
 
 
-def _shows_values(node: Node) -> bool:
-    if isinstance(node.task, Shell):
-        return False
-    return any(is_given(str(text)) or has_several(str(text)) for text in texts_of(node))
+def _is_late(node: Node, values: AbstractSet[str], count: int) -> bool:
+    """Return whether a loop of so many nodes shows values of a node late. A prompt is shown before any attempt."""
+    task = node.task
+    if isinstance(task, Shell):
+        titles = [node.title] if "RDC_TITLE" in str(task.command) else []
+        return any(values & values_in(str(text)).keys() for text in (*titles, *[task.prompt][count < 2 :]))
+    shown = map(str, task_texts(task))
+    return any(values & values_in(text).keys() or has_several(text) for text in shown)
 
 
 def _are_variables(program: Program, options: GithubOptions) -> bool:
@@ -195,9 +200,7 @@ class Runbook(Written, frozen=True, dict=True):
         return any(place.kind in {"step", "loop"} for place in self.plan.places)
 
     def _filled(self, step: Step) -> Step:
-        if not self.program.slots:
-            return step
-        return replace(step, env={name: filled(text) for name, text in step.env.items()})
+        return filled_step(step) if self.program.slots else step
 
     def _start(self) -> Iterator[Step]:
         if stored := [self.secrets.stored[name] for name in self.program.secrets]:
