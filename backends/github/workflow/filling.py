@@ -5,7 +5,7 @@ variable of the step and not part of a script.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import zip_longest
 
 from msgspec.structs import replace
@@ -28,28 +28,23 @@ def values_of(program: Program) -> tuple[str, ...]:
     return tuple(sorted({name for node in program.nodes for name in output_names(node.edges)}))
 
 
-def are_fillable(program: Program, options: GithubOptions) -> bool:
-    """Return whether expressions can fill in the strings that nodes show.
+def unfillable(program: Program, options: GithubOptions) -> Iterator[tuple[Node, str]]:
+    """Yield strings of questions and ends that expressions cannot fill in: the node, and which value it shows.
 
     An input in such a string must always have a value, on one line, because messages become log lines. It must not come
     from an event, because anyone may open an issue. The step itself fills in instance numbers, and would expand the
     values too.
     """
     slots = {slot.name for slot in program.slots}
-    lines = {declared.name for declared in program.inputs if _is_line(declared, options)}
-    lines |= set(values_of(program))
-    shown = (node.task for node in program.nodes if isinstance(node.task, Ask | End))
-    return all(_is_simple(item, slots, lines) for task in shown for item in task_texts(task))
-
-
-def _is_simple(shown: Text, slots: Collection[str], lines: Collection[str]) -> bool:
-    references = list(shown.references)
-    used = [item for item in references if item.register in slots]
-    if not used:
-        return True
-    if len(used) < len(references) or any(_OPENS in part for part in shown.parts if isinstance(part, str)):
-        return False
-    return all(item.register in lines and _is_plain(item) for item in used)
+    lines = {declared.name for declared in program.inputs if _is_line(declared, options)} | {*values_of(program)}
+    for node in program.nodes:
+        for text in task_texts(node.task) if isinstance(node.task, Ask | End) else ():
+            used = [item for item in text.references if item.register in slots]
+            others = [item for item in text.parts if item not in used]
+            if used and any(isinstance(item, Reference) or _OPENS in item for item in others):
+                yield node, f"{used[0].register} with a number"
+            elif unfit := next((one for one in used if one.register not in lines or not _is_plain(one)), None):
+                yield node, f"{unfit.register}, which may be missing, have several lines, or come from an event"
 
 
 def _is_plain(reference: Reference) -> bool:

@@ -66,6 +66,12 @@ def test_a_question_is_a_job_between_two_others_and_needs_no_program(tmp_path: P
             BUILD.replace("STOP", "GOTO Ask") + ASK + INSTALL + "\n## Ask\n\n- YES: GOTO 2\n- NO: STOP\n",
             "step 2 comes after different numbers of decisions",
         ),
+        ("---\nrdc:\n  inputs: {CI: {default: x}}\n---\n" + DOCUMENT, "GitHub or bash reserves the name CI"),
+        ("---\nrdc:\n  inputs: {Env: {}, env: {}}\n---\n" + DOCUMENT, "the names Env and env differ only in case"),
+        (
+            "---\nrdc:\n  inputs: {a: {required: false}}\n---\n" + DOCUMENT.replace("Look at", "{{a}}"),
+            "step 2 shows a, which may be missing, have several lines, or come from an event",
+        ),
     ],
 )
 def test_other_questions_are_for_people_who_answer(document: str, clause: str, tmp_path: Path) -> None:
