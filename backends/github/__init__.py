@@ -97,15 +97,14 @@ class GithubBackend(Backend[GithubOptions]):
 
 
 def _native(program: Program, options: GithubOptions) -> Emission:
-    plain = without_slots(simplified(program), options)
-    ids = identifiers_of(plain)
+    ids, plain = identifiers_of(simplified(program)), without_slots(simplified(program))
     refused = (*taken(program, options, ()), *unfit_nodes(program, options, native=True))
     if refused:
         return Emission(None, refused)
     flow = chart(program, ids.nodes) if options.summary else ""
     flow = "" if is_too_big(flow) else flow
     parts = divided(plain, options)
-    plan = make_plan(parts[0].program, ids, WORDS, repeats=bool(parts[1:]) or not values_of(program))
+    plan = make_plan(parts[0].program, ids, WORDS, repeats=not values_of(program))
     if not parts[1:]:
         return _checked(Runbook(program, options, plan, flow))
     workflow = Approvals(program, options, plan, flow, document=plain, parts=parts)

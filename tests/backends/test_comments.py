@@ -19,18 +19,11 @@ from tests.support.comments.workflow import bare, shown
 from tests.support.golden import NAMES, PROGRAMS, program
 
 FORMS: tuple[tuple[str, Mapping[str, object]], ...] = (
-    ("python", {}),
-    ("python", {"operator": "full"}),
-    ("python", {"runtime": "shared"}),
-    ("python", {"runtime": "script"}),
-    ("python", {"traces": True}),
-    ("python", {"traces": True, "runtime": "shared"}),
-    ("dbos", {}),
-    ("make", {}),
-    ("make", {"form": "plain"}),
-    ("make", {"operator": "full"}),
+    ("python", {}), ("python", {"operator": "full"}), ("python", {"runtime": "shared"}),
+    ("python", {"runtime": "script"}), ("python", {"traces": True}), ("python", {"traces": True, "runtime": "shared"}),
+    ("dbos", {}), ("make", {}), ("make", {"form": "plain"}), ("make", {"operator": "full"}),
     ("make", {"state-dir": "state"}),
-)
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -46,19 +46,8 @@ PLAIN = tuple(text for text in NASTY if text.isprintable() or text == "été �
 """For places where a person reads it only."""
 
 IDS = (
-    "1",
-    "2",
-    "3.1",
-    "{N}.1",
-    "Review",
-    "2/lint.runbook.md/1",
-    "2a",
-    "a-b_c",
-    "1~2",
-    "module:flow:step",
-    "été",
-    "3.2",
-)
+    "1", "2", "3.1", "{N}.1", "Review", "2/lint.runbook.md/1", "2a", "a-b_c", "1~2", "module:flow:step", "été", "3.2",
+)  # fmt: skip
 """Of steps."""
 
 KEYWORDS = ("DONE", "RETRY", "NOT DONE", "OK", "LGTM!", "[x]", "no-go", "état")

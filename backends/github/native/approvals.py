@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain, repeat
 
 from msgspec.structs import replace
 
@@ -12,15 +13,16 @@ from backends.common.identifiers import identifiers
 from backends.common.remarks import printable
 from backends.common.templates import render
 from backends.github.native.choice import Runbook
-from backends.github.native.decisions import Carried, Decided, Part, rejected
+from backends.github.native.decisions import LONGEST_NAME, Carried, Decided, Part, command_of, rejected
 from backends.github.native.ends import AS_TEXT, Ends, as_text
-from backends.github.native.nodes import Nodes
+from backends.github.native.nodes import OUTPUTS, Nodes, marked_title
+from backends.github.native.shell import may_use
 from backends.github.workflow.document import deciding, needs_reviewers, reviewers_step, told
-from backends.github.workflow.filling import as_words, values_in
+from backends.github.workflow.filling import as_words, uncertain, values_in, values_of
 from backends.github.workflow.transitions import transitions_from, verdict_words
 from backends.github.yaml.model import PLAIN_SHELL, WORDS, Job, Step
 from backends.github.yaml.pins import pins
-from backends.github.yaml.scalar import Expression, evaluated
+from backends.github.yaml.scalar import Alias, Expression, evaluated, scalar
 from backends.scheduling.plan import make_plan
 from compiler.diagnostics.model import Diagnostic
 from compiler.ir.program import Node, Program
@@ -76,7 +78,8 @@ class Approvals(Runbook, frozen=True, dict=True):
         found = [*identifiers(((str(at), name) for at, name in enumerate(named)), ["rerun"]).values()]
         jobs = dict(zip(self.parts, found, strict=False))
         decisions = dict(zip(self.decided, found[len(jobs) :], strict=True))
-        plans = {part: make_plan(part.program, self.plan.ids, WORDS) for part in self.parts}
+        repeats = not values_of(self.program)
+        plans = {part: make_plan(part.program, self.plan.ids, WORDS, repeats=repeats) for part in self.parts}
         return Carried(self.program, jobs, decisions, plans)
 
     def _first(self, part: Part) -> str:
@@ -88,7 +91,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         found = [self._part(self.parts[0])]
         for part in self.decided:
             found += [self._decide(part), *([self._part(part)] if part.works else [])]
-        return [*found, *map(self._rejected, self.decided), _rerun(job.id for job in found)]
+        return [*_sharing(found), *map(self._rejected, self.decided), _rerun(job.id for job in found)]
 
     def findings(self) -> Iterator[Diagnostic]:
         """Yield the environments that need reviewers, and actions that log in (T-24, T-27)."""
@@ -102,25 +105,23 @@ class Approvals(Runbook, frozen=True, dict=True):
                 yield about_option(self.program, ("setup", str(number), "uses"), "RD528", problem, remedy)
 
     def _part(self, part: Part) -> Job:
-        values, is_first = self.values, not isinstance(part, Decided)
-        inputs = {} if is_first or not part.commands else values.inputs
-        needed = {"actions": "read whether the environment has reviewers"} if is_first else {}
+        values, steps = self.values, tuple(self._filled(step) for step in self._steps_of(part))
+        needed = {} if isinstance(part, Decided) else {"actions": "read whether the environment has reviewers"}
         question = next((f"Question of step {node.id}" for node in part.questions), "")
         return Job(
             id=values.jobs[part],
             name=values.name(part, part.commands[0]) if part.commands else question,
             condition=FIRST,
             needs=(values.decisions[part],) if isinstance(part, Decided) else (),
-            steps=tuple(self._filled(step) for step in self._steps_of(part)),
+            steps=steps,
             environment=self.options.environment or "",
             permissions=tuple(self._permissions(checks_out=self._checks_out(part), **needed)),
             outputs={
                 "workspace": evaluated("steps.keep.outputs.artifact-id"),
                 **{values.decisions[to]: evaluated(values.when(to)) for to in self.decided if to.above is part},
-                **({name: evaluated(f"env.{name}") for name in values.inputs} if is_first else {}),
-                **values.set_by(part),
+                **values.handed_on(part),
             },
-            env={**self._own_variables(part.commands), **inputs, **self._environment()},
+            env={**self._own_variables(part.commands), **values.variables(part, steps), **self._environment()},
         )
 
     def _steps_of(self, part: Part) -> Iterator[Step]:
@@ -130,10 +131,11 @@ class Approvals(Runbook, frozen=True, dict=True):
             yield from self._start()
         if part.commands:
             yield from self._workspace(part)
+            yield from self.values.taken(part) if isinstance(part, Decided) else ()
             yield from self._set_up()
-        for step in Nodes(plan, self.options.summary, self.secrets, ()).steps():
-            node = next((node for node in part.commands if plan.ids.nodes[node.id] == step.id), None)
-            yield self.values.handed(part, node, step) if node else step
+        sets = any(may_use(command_of(node), "RDC_OUTPUT") for node in part.commands)
+        outputs = self.values.outputs if sets else ()
+        yield from Nodes(plan, self.options.summary, self.secrets, outputs).steps()
         yield from Ends(plan, headed=self.options.summary, given=self.values.shown(part)).steps()
         if self._keeps(part):
             when = [self.values.when(to) for to in self.decided if to.above is part]
@@ -150,16 +152,16 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def _checks_out(self, part: Part) -> bool:
         """Return whether a part checks out the repository: the first with commands, or all without the workspace."""
-        again = not self._carries_all or not _source(part)
+        again = not self._carries_all or not part.source
         return self.options.checkout and bool(part.commands) and again
 
     def _keeps(self, part: Part) -> bool:
-        return bool(self.options.carried) and any(one.commands and _source(one) is part for one in self.parts)
+        return bool(self.options.carried) and any(one.commands and one.source is part for one in self.parts)
 
     def _workspace(self, part: Part) -> Iterator[Step]:
         if self._checks_out(part):
             yield self._checkout()
-        source = _source(part)
+        source = part.source
         if source and self._keeps(source):
             pin = pins()["download-artifact"]
             artifact = evaluated(f"needs.{self.values.jobs[source]}.outputs.workspace")
@@ -187,15 +189,14 @@ class Approvals(Runbook, frozen=True, dict=True):
     def _question(self, to: Decided) -> Step:
         """Return the step that shows a question on the run's page (T-26)."""
         values, task = self.values, to.after.task
-        title = values.title(to.after)
+        title = marked_title(to.after, longest=LONGEST_NAME)
         text = "\n\n".join(str(part) for part in (task.prompt, task.block) if part) if isinstance(task, Ask) else ""
-        used = {**values_in(title), **values_in(text)}
-        shown = {
-            name: text for name, text in values.shown(to.above).items() if name in used or values.value(to.above, name)
-        }
-        lines = [as_words(f"{title}\n{text}", _as_document).strip()]
-        if shown:
-            lines.append("\n" + ", ".join(f"{_as_document(name)} = ${name}" for name in shown))
+        used, given = f"{title}\n{text}", values.shown(to.above)
+        shown = uncertain(used) | {name: given[name] for name in given if name in values_in(used)}
+        shown |= {name: given[name] for name in values.named(to.above)}
+        lines = [as_words(used, _as_document).strip()]
+        if outputs := [name for name in values.outputs if name in shown]:
+            lines.append("\n" + ", ".join(f"{_as_document(name)} = ${name}" for name in outputs))
         end = "QUESTION"
         while end in "\n".join(lines).split("\n"):
             end += "_"
@@ -208,7 +209,7 @@ class Approvals(Runbook, frozen=True, dict=True):
             env=shown,
             run=render(
                 "github/question.sh",
-                names=[*shown, *(name for name in values.inputs if name in used)],
+                names=list(dict.fromkeys((*shown, *values_in(used)))),
                 as_text=AS_TEXT,
                 lines="\n".join(line.rstrip() for each in lines for line in each.split("\n")),
                 end=end,
@@ -277,8 +278,14 @@ def _rerun(ids: Iterable[str]) -> Job:
     )
 
 
-def _source(part: Part) -> Part | None:
-    return next((one for one in part.path if one is not part and one.commands), None)
+def _sharing(jobs: Sequence[Job]) -> Sequence[Job]:
+    """Return jobs. If several have the script for outputs, the first contains it, and others refer to it."""
+    runs = [step.run for job in jobs for step in job.steps if step.name == OUTPUTS.name]
+    if not runs[1:]:
+        return jobs
+    aliases = chain([Alias(f"&outputs {scalar(runs[0], 10)}")], repeat(Alias("*outputs")))
+    every = ([replace(one, run=next(aliases)) if one.run == runs[0] else one for one in job.steps] for job in jobs)
+    return [replace(job, steps=tuple(steps)) for job, steps in zip(jobs, every, strict=True)]
 
 
 def _as_document(text: str) -> str:

@@ -3,10 +3,10 @@
 Other programs are called. An input is a variable of all steps, so each command must use all inputs.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
-
-from msgspec.structs import replace
+from itertools import islice
 
 from backends.base import CallReason, OptionDiagnostic, about_option
 from backends.common.identifiers import identifiers_of
@@ -17,7 +17,7 @@ from backends.github.native.nodes import Nodes
 from backends.github.options.model import GithubOptions
 from backends.github.options.steps import environments_of
 from backends.github.workflow.document import Written, missing
-from backends.github.workflow.filling import are_fillable, filled, has_several, is_given, values_of, without_slots
+from backends.github.workflow.filling import filled_step, has_several, unfillable, values_in, values_of, without_slots
 from backends.github.workflow.inputs import measured, taken
 from backends.github.yaml.model import PLAIN_SHELL, WORDS, Job, Step, shell_of
 from backends.github.yaml.scalar import Expression
@@ -27,8 +27,7 @@ from backends.scheduling.plan import Plan, make_plan
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Node, Program, texts_of
-from compiler.ir.tasks import Ask, Shell
-from compiler.ir.texts import Reference
+from compiler.ir.tasks import Ask, Shell, task_texts
 from compiler.text.regex import Regex
 
 NATIVE = frozenset(
@@ -58,12 +57,14 @@ def reasons_to_call(program: Program, options: GithubOptions) -> list[CallReason
     asks = options.prompts not in {"answers", "agent"}
     found = list(reasons(program, NATIVE | {Feature.QUESTIONS} if asks else NATIVE))
     for name, environment in environments_of(program, options).items():
-        origin = program.index()[name].origin
-        found.append(CallReason(origin.path, origin.span, f"step {name} runs in the environment {environment}"))
+        found.append(_about(program.index()[name], f"step {name} runs in the environment {environment}"))
     if asks:
-        found += obstacles(without_slots(simplified(program), options), options, values_of(program))
-    clause = "" if found else _clause(program, options)
-    return [*found, *([CallReason(program.sources[0].path, None, clause)] if clause else [])]
+        found += obstacles(without_slots(simplified(program)), options, values_of(program))
+    return found or [*islice(_unfit(program, options), 1)]
+
+
+def _about(node: Node, clause: str) -> CallReason:
+    return CallReason(node.origin.path, node.origin.span, clause)
 
 
 def not_native(program: Program, why: Sequence[CallReason]) -> OptionDiagnostic:
@@ -72,79 +73,85 @@ def not_native(program: Program, why: Sequence[CallReason]) -> OptionDiagnostic:
     problem = f"reviewers of an environment cannot answer the questions of this document: {clauses}"
     has_replies = Feature.REPLIES in features_of(program)  # an agent cannot give them either
     remedy = "use `prompts: answers`" + ("" if has_replies else ", or `prompts: agent` with the option `agent`")
+    if any(rule.persons for rule in program.rules):  # only reviewers are surely persons
+        remedy = "change this, or use a gate in an `environment`"
     return about_option(program, ("prompts",), "RD520", problem, remedy)
 
 
-def _clause(program: Program, options: GithubOptions) -> str:
-    """Return what native steps cannot do, although they support all features of the program; "" for nothing."""
-    if any(map(_TAKEN.fullmatch, program.secrets)):
-        return "a secret has a name that GitHub or bash reserves"
-    if program.slots and not (_are_variables(program, options) and _are_handed_on(program)):
-        return "some steps cannot get an input or output as a variable"
-    slots = {slot.name for slot in program.slots}
-    if not all(_is_native(node, slots) for node in program.nodes):
-        return "a native step cannot have one of the strings or variables"
-    if not are_fillable(program, options):
-        return "a message shows a value that may be missing or have several lines"
-    return "" if not _is_told_late(program, options) else "a message in a loop shows an output or several values"
-
-
-def _is_told_late(program: Program, options: GithubOptions) -> bool:
-    """Return whether a loop shows a command's output or several values. Its strings are filled in before it starts."""
-    if not any(map(_shows_values, without_slots(program, options).nodes)):  # faster than finding the loops
-        return False
-    plain = without_slots(simplified(program), options)
-    plan = make_plan(plain, identifiers_of(plain), WORDS, repeats=not values_of(program))
-    return any(_shows_values(node) for place in plan.places if place.kind == "loop" for node in place.nodes)
-
-
-def _shows_values(node: Node) -> bool:
-    if isinstance(node.task, Shell):
-        return False
-    return any(is_given(str(text)) or has_several(str(text)) for text in texts_of(node))
-
-
-def _are_variables(program: Program, options: GithubOptions) -> bool:
-    names = {declared.name for declared in program.inputs} | set(values_of(program))
-    if {slot.name for slot in program.slots if slot.initial is None} != names or len(program.slots) != len(names):
-        return False
-    if names & {*program.secrets, *options.all_secrets(), *options.env}:
-        return False
-    if any(_TAKEN.fullmatch(name) for name in names) or len({name.lower() for name in names}) < len(names):
-        return False
-    if any(map(_has_lines, _choices(program))) or _tests_slots(program):
-        return False
-    if any(not isinstance(value, str) and not options.is_fixed(name) for name, value in options.bind.items()):
-        return False  # the command's output comes later
-    own = {(name, name) for name in names}
-    commands = (node for node in program.nodes if isinstance(node.task, Shell))
-    return all({(v.name, v.register) for v in node.variables if v.register in names} == own for node in commands)
-
-
-def _are_handed_on(program: Program) -> bool:
-    """Return whether all commands set the same outputs, if any."""
-    values = values_of(program)
-    keeps = [Keep(name, "output", name) for name in values]
+def _unfit(program: Program, options: GithubOptions) -> Iterator[CallReason]:
+    """Yield what native steps cannot do, although they support all features of the program."""
+    names = dict.fromkeys((*(declared.name for declared in program.inputs), *values_of(program)))
+    slots, path = {slot.name for slot in program.slots}, program.sources[0].path
+    for name in filter(_TAKEN.fullmatch, (*program.secrets, *names)):
+        yield CallReason(path, None, f"GitHub or bash reserves the name {name}")
+    if slots:
+        yield from _unfit_values(program, options, names)
     for node in program.nodes:
-        wanted = keeps if isinstance(node.task, Shell) else []
-        for edge in node.edges:
-            found = [effect for effect in edge.effects if isinstance(effect, Keep | Clear)]
-            if sorted(found, key=lambda effect: effect.slot) != wanted:
-                return False
-    return True
+        if not _is_native(node, slots):
+            yield _about(node, f"a native step cannot have one of the strings or variables of step {node.id}")
+    for node, shown in unfillable(program, options):
+        yield _about(node, f"{f'step {node.id}' if isinstance(node.task, Ask) else 'a message'} shows {shown}")
+    if _is_told_late(program):
+        yield CallReason(path, None, "a string in a loop shows an output or several values")
 
 
-def _choices(program: Program) -> Iterator[str]:
+def _unfit_values(program: Program, options: GithubOptions, names: Collection[str]) -> Iterator[CallReason]:
+    """Yield why an input or output cannot be a variable of all steps."""
+    others, folded = {*program.secrets, *options.all_secrets(), *options.env}, dict[str, str]()
+    path = program.sources[0].path
+    for name in names:
+        if name in others:
+            yield CallReason(path, None, f"a secret or a variable of the option env has the name {name}, too")
+        if (other := folded.setdefault(name.lower(), name)) != name:
+            yield CallReason(path, None, f"the names {other} and {name} differ only in case")
     for declared in program.inputs:
-        yield from (*declared.options, declared.pattern or "", declared.default or "")
+        if any(map(_has_lines, (*declared.options, declared.pattern or "", declared.default or ""))):
+            yield CallReason(path, None, f"the declaration of the input {declared.name} has a string of several lines")
+        if not isinstance(options.bind.get(declared.name, ""), str) and not options.is_fixed(declared.name):
+            yield CallReason(path, None, f"a command prints the value of the input {declared.name}")  # it comes later
+    values = values_of(program)
+    for node in program.nodes:
+        if not _hands_on(node, names, values):
+            yield _about(node, f"step {node.id} does not get and hand on all inputs and outputs")
+    if {slot.name for slot in program.slots if slot.initial is None} != {*names} or len(program.slots) != len(names):
+        yield CallReason(path, None, "some steps cannot get an input or output as a variable")
+
+
+def _is_told_late(program: Program) -> bool:
+    """Return whether a loop shows a command's output or several values. Its strings are filled in before it starts."""
+    values = {*values_of(program)}
+    if not any(_is_late(node, values, 2) for node in without_slots(program).nodes):  # faster than finding the loops
+        return False
+    plain = without_slots(simplified(program))
+    plan = make_plan(plain, identifiers_of(plain), WORDS, repeats=not values)
+    loops = [place.nodes for place in plan.places if place.kind == "loop"]
+    return any(_is_late(node, values, len(nodes)) for nodes in loops for node in nodes)
+
+
+def _is_late(node: Node, values: AbstractSet[str], count: int) -> bool:
+    """Return whether a loop of so many nodes shows values of a node late. A prompt is shown before any attempt."""
+    task = node.task
+    if isinstance(task, Shell):
+        titles = [node.title] if "RDC_TITLE" in str(task.command) else []
+        return any(values & values_in(str(text)).keys() for text in (*titles, *[task.prompt][count < 2 :]))
+    shown = map(str, task_texts(task))
+    return any(values & values_in(text).keys() or has_several(text) for text in shown)
+
+
+def _hands_on(node: Node, names: Collection[str], values: Sequence[str]) -> bool:
+    """Return whether a command has all values and sets all outputs, and another node none. No edge may test a value."""
+    is_command = isinstance(node.task, Shell)
+    wanted = [Keep(name, "output", name) for name in values if is_command]
+    for edge in node.edges:
+        found = [effect for effect in edge.effects if isinstance(effect, Keep | Clear)]
+        if sorted(found, key=lambda effect: effect.slot) != wanted or any(isinstance(t, SlotTest) for t in edge.guard):
+            return False
+    own = {(variable.name, variable.register) for variable in node.variables if variable.register in names}
+    return not is_command or own == {(name, name) for name in names}
 
 
 def _has_lines(text: str) -> bool:
     return any(character in text for character in "\n\r\0") or any("\ud800" <= item <= "\udfff" for item in text)
-
-
-def _tests_slots(program: Program) -> bool:
-    return any(isinstance(test, SlotTest) for node in program.nodes for edge in node.edges for test in edge.guard)
 
 
 def _is_native(node: Node, slots: set[str]) -> bool:
@@ -154,13 +161,8 @@ def _is_native(node: Node, slots: set[str]) -> bool:
     if isinstance(node.task, Ask) and (node.settings.delay or node.constants):
         return False
     known = {variable.register for variable in node.variables} - slots
-    return all(_is_known(reference, known, slots) for text in texts_of(node) for reference in text.references)
-
-
-def _is_known(reference: Reference, known: set[str], slots: set[str]) -> bool:
-    if reference.register in slots:
-        return True
-    return reference.register in known and not (reference.before or reference.after)
+    others = (one for text in texts_of(node) for one in text.references if one.register not in slots)
+    return all(one.register in known and not (one.before or one.after) for one in others)
 
 
 class Runbook(Written, frozen=True, dict=True):
@@ -195,9 +197,7 @@ class Runbook(Written, frozen=True, dict=True):
         return any(place.kind in {"step", "loop"} for place in self.plan.places)
 
     def _filled(self, step: Step) -> Step:
-        if not self.program.slots:
-            return step
-        return replace(step, env={name: filled(text) for name, text in step.env.items()})
+        return filled_step(step) if self.program.slots else step
 
     def _start(self) -> Iterator[Step]:
         if stored := [self.secrets.stored[name] for name in self.program.secrets]:

@@ -11,32 +11,24 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from backends.base import CallReason
-from backends.github.native.shell import may_use
+from backends.common.templates import render
+from backends.github.native.nodes import marked_title
 from backends.github.options.model import GithubOptions
 from backends.github.options.steps import setting_of
-from backends.github.workflow.filling import as_written, filled_with, marked_title, quoted, values_of
+from backends.github.workflow.filling import filled_with, is_set, value_expression, values_in, values_of
 from backends.github.workflow.transitions import BINARY
 from backends.github.yaml.model import Step, compare
-from backends.github.yaml.scalar import evaluated, label
+from backends.github.yaml.scalar import evaluated
 from backends.scheduling.condition import FALSE, expression
-from backends.scheduling.places import find_places
 from backends.scheduling.plan import Plan, counters_read
 from compiler.ir.edges import AtLeast, CounterTest, Reset, Set, counter_effects, may_follow
 from compiler.ir.graph import between, reached_from, to_graph
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
-from compiler.text.regex import Regex
-from runtime_shim.targets.naming import name_in_words
 
 MOST_DECISIONS = 5  # how many decisions a workflow may have; with more, people no longer see where a run is
 
 MOST_COPIES = 2  # how many parts may have the same step
-
-_WRITES = Regex(
-    r"""\b(?:echo|printf)\s+(?:'[^'\n=]*'\s+)?["']?([A-Za-z_]\w*)="""
-    r"""(?:\$\{[^}\n]*\}|(?!\b(?:echo|printf)\b|\\n["']?\w+=|\s["']?\w+=|>>)[^}\n])*>>\s*"?\$\{?RDC_OUTPUT\b\}?"?"""
-)
-"""A line of a command that sets one output, and no other one."""
 
 
 class Part(Struct, frozen=True, dict=True, eq=False):
@@ -63,6 +55,11 @@ class Part(Struct, frozen=True, dict=True, eq=False):
     def path(self) -> list[Part]:
         """The part and the parts before it, backwards."""
         return [self]
+
+    @property
+    def source(self) -> Part | None:
+        """The last part before it that has commands."""
+        return next((one for one in self.path if one is not self and one.commands), None)
 
 
 class Decided(Part, frozen=True, dict=True, eq=False):
@@ -162,7 +159,9 @@ def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -
             yield (index[name], f"step {name} comes after different numbers of decisions")
     for part in decided:
         yield from _counted(program, part)
-    yield from _of_values(program, decided, values)
+    for name in (*values, *(declared.name for declared in program.inputs)):
+        if name.lower() == "workspace" or name.lower().startswith("decide_"):
+            yield (decided[0].after, f"{name} is also the name of an output of rdc's jobs")
 
 
 def _counted(program: Program, part: Decided) -> Iterator[tuple[Node, str]]:
@@ -176,40 +175,12 @@ def _counted(program: Program, part: Decided) -> Iterator[tuple[Node, str]]:
         yield (part.after, f"steps after the question of step {part.after.id} depend on a number from before")
 
 
-def _of_values(program: Program, parts: Sequence[Decided], names: Sequence[str]) -> Iterator[tuple[Node, str]]:
-    for part in dict.fromkeys(one for to in parts for one in to.path) if names else ():
-        for place in find_places(part.program):
-            if place.kind == "loop":
-                yield (place.node, f"step {place.node.id} is in a loop of a document with outputs")
-    for name in (*names, *(declared.name for declared in program.inputs)):
-        if name.lower() == "workspace" or name.lower().startswith("decide_"):
-            yield (parts[0].after, f"{name} is also the name of an output of rdc's jobs")
-    for name in names:
-        writers = [node for node in program.nodes if name in written_by(node)]
-        if len(writers) > 1:
-            yield (writers[1], f"several steps set the output {name}")
-
-
-def written_by(node: Node) -> set[str]:
-    """Return the outputs that a command sets by name: `echo "NAME=$value" >> "$RDC_OUTPUT"`."""
-    return set(_WRITES.findall(command_of(node)))
-
-
-def setters(program: Program) -> Mapping[str, frozenset[str]]:
-    """Return the nodes that may set each output: they name it, or only the file; if none does, any other program."""
-    nodes = {node.id: command_of(node) for node in program.nodes if command_of(node)}
-    unnamed = {name for name, text in nodes.items() if len(_WRITES.findall(text)) < text.count("RDC_OUTPUT")}
-    others = unnamed or {name for name, text in nodes.items() if may_use(text, "RDC_OUTPUT")}
-    found = {name: {node.id for node in program.nodes if name in written_by(node)} for name in values_of(program)}
-    return {name: frozenset(named | unnamed or others) for name, named in found.items()}
-
-
 def command_of(node: Node) -> str:
     """Return the command of a node; "" for none."""
     return str(node.task.command) if isinstance(node.task, Shell) else ""
 
 
-_LONGEST_NAME = 200
+LONGEST_NAME = 200  # characters of a job's name
 
 
 class Carried(Struct, frozen=True, dict=True):
@@ -227,58 +198,62 @@ class Carried(Struct, frozen=True, dict=True):
         return {declared.name: evaluated(f"needs.{first}.outputs.{declared.name}") for declared in self.program.inputs}
 
     @cached_property
-    def _setters(self) -> Mapping[str, frozenset[str]]:
-        return setters(self.program)
+    def _unsure(self) -> Sequence[str]:
+        return [declared.name for declared in self.program.inputs if not is_set(declared)]
 
-    def _sets(self, part: Part, name: str) -> bool:
-        return any(node.id in self._setters[name] for node in part.commands)
+    @cached_property
+    def outputs(self) -> Sequence[str]:
+        """The names of the outputs."""
+        return values_of(self.program)
 
-    def value(self, part: Part, name: str, before: str = "", *, own: bool = True) -> str:
-        """Return an output as it is in a part: set by its steps before a node, or by the last job that sets it."""
-        terms: list[str] = []
-        for place in self.plans[part].places if own else ():
-            if place.name == before:
-                break
-            if place.name in self._setters[name]:
-                terms.insert(0, f"steps.{self.plans[part].ids.nodes[place.name]}.outputs.{name}")
-        earlier = (one for one in part.path if one is not part and self._sets(one, name))
-        return " || ".join([*terms, *(f"needs.{self.jobs[one]}.outputs.{name}" for one in earlier)])
+    def named(self, part: Part) -> list[str]:
+        """Return the outputs that commands name in a part or before it."""
+        ran = "\n".join(command_of(node) for one in part.path for node in one.commands)
+        return [name for name in self.outputs if re.search(rf"\b{name}\b", ran)]
+
+    def variables(self, part: Part, steps: Iterable[Step]) -> dict[str, str]:
+        """Return the inputs that are variables of a part's job: all that are always set, or only the shown ones."""
+        if not isinstance(part, Decided):
+            return {}
+        sure = {name: value for name, value in self.inputs.items() if name not in self._unsure}
+        return sure if part.commands else self.inputs_in(steps)
+
+    def _before(self, part: Part) -> str:
+        """Return the expression for the outputs of the last job that may have set some; "" for none."""
+        return f"needs.{self.jobs[part.source]}.outputs" if part.source else ""
+
+    def taken(self, part: Part) -> Iterator[Step]:
+        """Yield the step that makes variables of values from before, but not of one that is unset."""
+        env, before = {name: self.inputs[name] for name in self._unsure}, self._before(part)
+        for name in self.outputs if before else ():
+            env |= {each: evaluated(f"{before}.{each}") for each in (name, f"rdc_empty_{name}")}
+        if env:
+            names = [name for name in (*self._unsure, *self.outputs) if name in env]
+            comments = ("Makes variables of the values from before. An unset one stays unset.",)
+            run = render("github/values.sh", names=names, outputs=bool(before))
+            yield Step("Take over the values", comments=comments, env=env, run=run)
+
+    def handed_on(self, part: Part) -> dict[str, str]:
+        """Return a part's values as outputs of its job."""
+        outputs = [each for name in self.outputs for each in (name, f"rdc_empty_{name}")] if part.commands else []
+        return {name: evaluated(f"env.{name}") for name in (*self.inputs, *outputs)}
 
     def shown(self, part: Part, *, own: bool = True) -> dict[str, str]:
-        """Return outputs as expressions for messages. One without a value is in braces."""
-        found = {name: (self.value(part, name, own=own), quoted(f"{{{{{name}}}}}")) for name in self._setters}
-        return {name: evaluated(" || ".join(filter(None, terms))) for name, terms in found.items()}
-
-    def set_by(self, part: Part) -> dict[str, str]:
-        """Return the outputs that a part may set."""
-        return {name: evaluated(self.value(part, name)) for name in self._setters if self._sets(part, name)}
+        """Return outputs as expressions for messages in a part's own job, or in one before it that has no variables."""
+        place = "env" if own and part.commands else self._before(part)
+        return {name: value_expression(name, f"{{{{{name}}}}}", place) for name in self.outputs}
 
     def when(self, to: Decided) -> str:
         """Return the expression for when a run comes to the question in front of a part; `true` if it always does."""
         return expression(self.plans[to.above].flow.reached.get(to.after.id, FALSE), compare)
 
-    def title(self, node: Node) -> str:
-        """Return a node's id and title, with marks."""
-        known = self.program.index()[node.id]
-        return label(name_in_words(known.id, marked_title(known, self.program)), _LONGEST_NAME)
-
     def name(self, part: Part, node: Node) -> str:
         """Return the name of a job, which can have outputs of other jobs, but no variables (T-25)."""
-        is_first = not isinstance(part, Decided)
-        inputs = {name: f"{{{{{name}}}}}" if is_first else value for name, value in self.inputs.items()}
-        return filled_with(self.title(node), {**inputs, **self.shown(part, own=False)})
-
-    def handed(self, part: Part, node: Node, step: Step) -> Step:
-        """Return a node's step with outputs: as variables, in its name, and as `RDC_OUTPUT` if it may set some."""
-        title, command = self.title(node), command_of(node)
-        values = {name: self.value(part, name, node.id) for name in self._setters}
-        env = {name: evaluated(value) for name, value in values.items() if value and may_use(command, name)}
-        shown = {name: evaluated(value or quoted(f"{{{{{name}}}}}")) for name, value in values.items()}
-        shown |= {name: evaluated(f"env.{name}") for name in self.inputs}
-        sets = any(node.id in found for found in self._setters.values())
-        run = f'export RDC_OUTPUT="$GITHUB_OUTPUT"\n{step.run.rstrip()}\n' if sets else step.run
-        name = filled_with(title, shown) if step.name == label(as_written(title)) else step.name
-        return replace(step, name=name, run=run, env={**env, **step.env})
+        title, before = marked_title(node, longest=LONGEST_NAME), self._before(part)
+        first = f"needs.{next(iter(self.jobs.values()))}.outputs" if isinstance(part, Decided) else ""
+        places = dict.fromkeys(self.inputs, first) | dict.fromkeys(self.outputs, before)
+        named = ((name, missing, places[name]) for name, missing in values_in(title).items() if places[name])
+        return filled_with(title, {found[0]: value_expression(*found, is_brief=True) for found in named})
 
     def inputs_in(self, steps: Iterable[Step]) -> dict[str, str]:
         """Return the inputs that the messages of some steps show."""

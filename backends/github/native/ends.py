@@ -12,7 +12,7 @@ from backends.common.identifiers import SUMMARY
 from backends.common.templates import render
 from backends.github.native.nodes import title
 from backends.github.workflow.document import all_of
-from backends.github.workflow.filling import as_words, as_written, is_marked, value_expression, values_in
+from backends.github.workflow.filling import as_words, as_written, is_marked, uncertain
 from backends.github.workflow.transitions import verdict_words
 from backends.github.yaml.model import PLAIN_SHELL, WORDS, Step, compare
 from backends.github.yaml.scalar import FILTERS, Expression, label
@@ -75,8 +75,7 @@ class Ends(Struct, frozen=True):
 
     def _step(self, end: Reached, message: str) -> Step:
         word, is_of_loop = end.word, isinstance(message, Expression)
-        outputs = {name: missing for name, missing in values_in(message).items() if missing is not None}
-        env = {name: self.given.get(name) or value_expression(name, missing) for name, missing in outputs.items()}
+        env = {name: self.given.get(name, value) for name, value in uncertain(message).items()}
         lines = [_said(word, message, "### " if self.headed else ""), *(["exit 1"] if word == "STOP" else [])]
         return Step(
             name=word if is_of_loop or not message else label(f"{word}: {as_written(message)}", LONGEST_NAME),

@@ -17,7 +17,7 @@ from backends.common.marks import Marks, marked
 from backends.common.templates import quoted, render
 from backends.github.native.shell import Conjunction, Registers, condition, may_use
 from backends.github.options.steps import variables
-from backends.github.workflow.filling import in_log
+from backends.github.workflow.filling import as_written, in_log, is_marked
 from backends.github.yaml.scalar import FILTERS, OPEN, comment, prints
 from backends.scheduling.flow import Identifiers
 from backends.scheduling.places import Place
@@ -50,8 +50,10 @@ class Loop(Struct, frozen=True):
     valued: bool
 
 
-PROMPT = r"""printf '%s\n' "$RDC_PROMPT" | sed 's/^/| /'"""
-"""Shows a step's prompt in the log. No line of it can be a command to the runner, which starts with `::`."""
+def printed(prompt: str) -> str:
+    """Return the line that shows a prompt in the log. A command to the runner starts with `::`, or has `##[` in it."""
+    plain = r"tr '\r' '\n' | sed 's/##\[/## [/g' | " if is_marked(prompt) else ""
+    return rf"""printf '%s\n' "$RDC_PROMPT" | {plain}sed 's/^/| /'"""
 
 
 def prompt_of(task: Task) -> str:
@@ -198,7 +200,8 @@ def _prompted(loop: Loop, node: Node, prompt: str) -> Iterator[str]:
         return
     yield f"RDC_PROMPT=$RDC_PROMPT_{loop.ids.nodes[node.id]}"
     yield from _filled(loop, "RDC_PROMPT", node, prompt=True)
-    yield f'[ "${loop.ids.counters[node.retries]}" -gt 0 ] || {PROMPT}' if node.retries else PROMPT
+    once = f'[ "${loop.ids.counters[node.retries]}" -gt 0 ] || ' if node.retries else ""
+    yield once + printed(prompt)
 
 
 def _given(loop: Loop, node: Node) -> str:
@@ -216,7 +219,7 @@ def _given(loop: Loop, node: Node) -> str:
 
 def _called(node: Node) -> str:
     """Return a node's title for the log, as a word of the script: on one line, without active characters."""
-    shown = str(node.title) or node.id  # without its number, which changes when a node is inserted
+    shown = as_written(str(node.title)) or node.id  # without its number, which changes when a node is inserted
     text = comment(" ".join(shown.replace("%", "%25").split()), 100).translate(_PLAIN_QUOTES)
     return _word(text)
 

@@ -12,7 +12,7 @@ from backends.github.native import loop as loops
 from backends.github.native.loop import Loop
 from backends.github.native.shell import Registers
 from backends.github.options.steps import StepSecrets, variables
-from backends.github.workflow.filling import as_file, as_written, is_given
+from backends.github.workflow.filling import as_file, as_written
 from backends.github.workflow.transitions import transitions_from
 from backends.github.yaml.model import PLAIN_SHELL, WORDS, Step, compare, fact, shell_of, when_reached, within
 from backends.github.yaml.scalar import OPEN, Expression, comment, label
@@ -20,13 +20,13 @@ from backends.scheduling.condition import expression
 from backends.scheduling.flow import Report, Values
 from backends.scheduling.places import Place, Retry, retry_of
 from backends.scheduling.plan import Plan
-from compiler.ir.program import Group, Node, Settings, map_texts, scope_members, texts_of
+from compiler.ir.program import Group, Node, Settings, map_texts, scope_members
 from compiler.ir.tasks import Ask, Branch, End, Shell
 from runtime_shim.targets.naming import name_in_words
 
 LONGEST_PAUSE = 10**8  # seconds; longer pauses make no difference
 
-_OUTPUTS = Step(
+OUTPUTS = Step(
     "Prepare the outputs",
     comments=("Writes a script that turns command outputs into variables. It contains nothing from the document.",),
     shell=PLAIN_SHELL,
@@ -47,7 +47,7 @@ class Nodes(Struct, frozen=True, dict=True):
     """Writes the nodes of a plan as steps.
 
     With `noted`, steps add lines to the journal of the summary. `secrets` knows which secrets each node gets. `values`
-    are the names of the outputs that commands may set.
+    are the names of the outputs that commands may set. Names of steps may have marks.
     """
 
     plan: Plan
@@ -62,9 +62,8 @@ class Nodes(Struct, frozen=True, dict=True):
             yield replace(_LIMITS, run=render("github/limited.sh"))
         if self.values:
             env = {"OUTPUTS": " ".join(self.values)}
-            flags = any(is_given(str(text)) for node in self.plan.program.nodes for text in texts_of(node))
-            run = render("github/valued.sh", flags=flags, secrets=bool(self.plan.program.secrets))
-            yield replace(_OUTPUTS, env=env, run=run)
+            run = render("github/valued.sh", secrets=bool(self.plan.program.secrets))
+            yield replace(OUTPUTS, env=env, run=run)
         if self._are_shared:
             yield replace(_LOOPS, run=loops.written(self._functions))
         for place in self.plan.places:
@@ -80,7 +79,7 @@ class Nodes(Struct, frozen=True, dict=True):
         values = self.plan.numbers(place.node)
         node = map_texts(place.node, lambda text: text.known(values)) if values else place.node
         step = Step(
-            name=title(node),
+            name=marked_title(node),
             id=self.plan.ids.nodes[node.id],
             condition=when_reached(self.plan, place),
             tolerated=self.plan.flow.halt(node) is None,
@@ -89,12 +88,10 @@ class Nodes(Struct, frozen=True, dict=True):
         if not isinstance(node.task, Shell):
             raise TypeError(f"no native step runs a task of the kind {node.task.kind}")
         done = self._done(step, node, node.task)
-        prompt = loops.prompt_of(node.task)
-        return (
-            replace(done, env={"RDC_PROMPT": prompt, **done.env}, run=as_file(f"{loops.PROMPT}\n{done.run}"))
-            if prompt
-            else done
-        )
+        if not (prompt := loops.prompt_of(node.task)):
+            return done
+        env, run = {"RDC_PROMPT": prompt, **done.env}, as_file(f"{loops.printed(prompt)}\n{done.run}")
+        return replace(done, env=env, run=run)
 
     def _done(self, step: Step, node: Node, task: Shell) -> Step:
         if retry := retry_of(node):
@@ -253,13 +250,20 @@ def choice(options: list[tuple[str, str]]) -> str:
 
 def title(node: Node) -> str:
     """Return a node's name for people: its id and title."""
-    return label(name_in_words(node.id, str(node.title)))
+    return label(as_written(name_in_words(node.id, str(node.title))))
+
+
+def marked_title(node: Node, before: str = "", longest: int = 120) -> str:
+    """Return a node's name with marks for values, after another word; without marks if it is too long."""
+    name = before + name_in_words(node.id, str(node.title))
+    written = as_written(name)
+    return label(name, len(name)) if len(written) <= longest else label(written, longest)
 
 
 def loop_title(nodes: Sequence[Node], groups: Iterable[Group]) -> str:
     """Return a loop's name: its only node, the step that has all its nodes, or the ids of its nodes."""
     if len(nodes) == 1:
-        return label(f"Loop: {title(nodes[0])}")
+        return marked_title(nodes[0], "Loop: ")
     shared = {node.group for node in nodes}
     known = (name_in_words(group.id, str(group.title)) for group in groups if {group.id} == shared)
     called = next(known, "")

@@ -5,12 +5,14 @@ variable of the step and not part of a script.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import zip_longest
 
 from msgspec.structs import replace
 
 from backends.github.options.model import GithubOptions
-from backends.github.yaml.scalar import LITERAL_OPEN, OPEN, Expression
+from backends.github.yaml.model import Step
+from backends.github.yaml.scalar import LITERAL_OPEN, OPEN, Expression, evaluated
 from compiler.ir.edges import Keep, output_names
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.tasks import Ask, End, Shell, map_task_texts, task_texts
@@ -26,28 +28,23 @@ def values_of(program: Program) -> tuple[str, ...]:
     return tuple(sorted({name for node in program.nodes for name in output_names(node.edges)}))
 
 
-def are_fillable(program: Program, options: GithubOptions) -> bool:
-    """Return whether expressions can fill in the strings that nodes show.
+def unfillable(program: Program, options: GithubOptions) -> Iterator[tuple[Node, str]]:
+    """Yield strings of questions and ends that expressions cannot fill in: the node, and which value it shows.
 
     An input in such a string must always have a value, on one line, because messages become log lines. It must not come
     from an event, because anyone may open an issue. The step itself fills in instance numbers, and would expand the
     values too.
     """
     slots = {slot.name for slot in program.slots}
-    lines = {declared.name for declared in program.inputs if _is_line(declared, options)}
-    lines |= set(values_of(program))
-    shown = (node.task for node in program.nodes if isinstance(node.task, Ask | End))
-    return all(_is_simple(item, slots, lines) for task in shown for item in task_texts(task))
-
-
-def _is_simple(shown: Text, slots: Collection[str], lines: Collection[str]) -> bool:
-    references = list(shown.references)
-    used = [item for item in references if item.register in slots]
-    if not used:
-        return True
-    if len(used) < len(references) or any(_OPENS in part for part in shown.parts if isinstance(part, str)):
-        return False
-    return all(item.register in lines and _is_plain(item) for item in used)
+    lines = {declared.name for declared in program.inputs if _is_line(declared, options)} | {*values_of(program)}
+    for node in program.nodes:
+        for text in task_texts(node.task) if isinstance(node.task, Ask | End) else ():
+            used = [item for item in text.references if item.register in slots]
+            others = [item for item in text.parts if item not in used]
+            if used and any(isinstance(item, Reference) or _OPENS in item for item in others):
+                yield node, f"{used[0].register} with a number"
+            elif unfit := next((one for one in used if one.register not in lines or not _is_plain(one)), None):
+                yield node, f"{unfit.register}, which may be missing, have several lines, or come from an event"
 
 
 def _is_plain(reference: Reference) -> bool:
@@ -57,37 +54,43 @@ def _is_plain(reference: Reference) -> bool:
 
 
 def _is_line(declared: Input, options: GithubOptions) -> bool:
-    has_value = declared.required or declared.default is not None
-    return declared.type != "text" and has_value and not options.is_of_event(declared.name)
+    return declared.type != "text" and is_set(declared) and not options.is_of_event(declared.name)
 
 
-def without_slots(program: Program, options: GithubOptions) -> Program:
+def is_set(declared: Input) -> bool:
+    """Return whether an input has a value in each run."""
+    return declared.required or declared.default is not None
+
+
+def without_slots(program: Program) -> Program:
     """Return a native program whose strings have marks instead of input values. Its steps know all inputs anyway."""
-    names, values = {slot.name for slot in program.slots}, values_of(program)
-    given = {declared.name for declared in program.inputs if _is_line(declared, options)}
-    nodes = (_without(node, names, values, given) for node in program.nodes)
-    return replace(program, nodes=tuple(nodes)) if names else program
+    if not program.slots:
+        return program
+    slots = {slot.name for slot in program.slots}
+    given = {declared.name for declared in program.inputs if is_set(declared)} - {*values_of(program)}
+    return replace(program, nodes=tuple(_without(node, slots, given) for node in program.nodes))
 
 
-def _without(node: Node, slots: Collection[str], values: Collection[str], given: Collection[str]) -> Node:
-    def part(item: Part) -> Part:
-        return item if isinstance(item, str) or item.register not in slots else _mark(item, values)
+def _without(node: Node, slots: Collection[str], given: Collection[str]) -> Node:
+    def part(item: Part, *, marks: bool) -> Part:
+        if isinstance(item, str) or item.register not in slots:
+            return item
+        missing = "" if item.register in given else f"{_ELSE}{item.missing}"
+        return f"{_OPENS}{item.register}{missing}{_CLOSES}" if marks and _is_plain(item) else item.written
 
-    def written(item: Part) -> Part:
-        return item.written if isinstance(item, Reference) and item.register in slots else item
+    def written(text: Text) -> Text:
+        return joined([part(item, marks=False) for item in text.parts])
 
-    def in_prompt(item: Part) -> Part:
-        return (
-            part(item) if isinstance(item, Reference) and item.register in given and _is_plain(item) else written(item)
-        )
+    def marked(text: Text) -> Text:
+        marks = not any(_OPENS in item for item in text.parts if isinstance(item, str))
+        return joined([part(item, marks=marks) for item in text.parts])
 
-    shown = part if isinstance(node.task, Ask | End) else written
-    task = map_task_texts(node.task, lambda item: joined([shown(one) for one in item.parts]))
+    task = map_task_texts(node.task, marked if isinstance(node.task, Ask | End) else written)
     if isinstance(node.task, Shell) and isinstance(task, Shell):
-        task = replace(task, prompt=joined([in_prompt(one) for one in node.task.prompt.parts]))
+        task = replace(task, prompt=marked(node.task.prompt))
     return replace(
         node,
-        title=joined([written(item) for item in node.title.parts]),
+        title=marked(node.title),
         task=task,
         variables=tuple(item for item in node.variables if item.register not in slots),
         edges=tuple(
@@ -97,27 +100,13 @@ def _without(node: Node, slots: Collection[str], values: Collection[str], given:
     )
 
 
-def _mark(item: Reference, values: Collection[str]) -> str:
-    missing = f"{_ELSE}{item.missing}" if item.register in values else ""
-    return f"{_OPENS}{item.register}{missing}{_CLOSES}"
-
-
-def marked_title(node: Node, program: Program) -> str:
-    """Return a node's title with marks instead of inputs and outputs."""
-    slots, values = {slot.name for slot in program.slots}, values_of(program)
-    return "".join(
-        _mark(part, values) if isinstance(part, Reference) and part.register in slots and not part.before else written
-        for part, written in ((part, part if isinstance(part, str) else part.written) for part in node.title.parts)
-    )
-
-
 def _in_quotes(text: str) -> str:
     return re.sub(r'[\\"$`]', r"\\\g<0>", text).replace(OPEN, '$""{{')  # GitHub expands expressions in scripts
 
 
 def in_log(prompt: str) -> str:
     """Return a prompt as lines for the log. None of them can be a command to the runner, which starts with `::`."""
-    allowed = f"\n\t{_OPENS}{_CLOSES}" if is_marked(prompt) else "\n\t"
+    allowed = f"\n\t{_OPENS}{_ELSE}{_CLOSES}" if is_marked(prompt) else "\n\t"
     shown = "".join(character if character.isprintable() or character in allowed else " " for character in prompt)
     return "\n".join(line.rstrip() for line in shown.strip("\n").split("\n")).replace("##[", "## [")
 
@@ -132,19 +121,19 @@ def as_written(shown: str) -> str:
     return _MARK.sub(lambda match: f"{{{{{match[1]}}}}}", shown)
 
 
-def is_given(shown: str) -> bool:
-    """Return whether a string contains a command's output, which may be missing or have several lines."""
-    return any(match[2] is not None for match in _MARK.finditer(shown))
-
-
 def has_several(shown: str) -> bool:
     """Return whether a string has several values. One variable may be too small for it: each may have 64 KiB."""
     return len(_MARK.findall(shown)) > 1
 
 
 def values_in(shown: str) -> dict[str, str | None]:
-    """Return the names of the values in a string, each with the word for a missing output; None for an input."""
+    """Return the names of the values in a string, each with the word for a missing one; None if it is always set."""
     return {match[1]: match[2] for match in _MARK.finditer(shown)}
+
+
+def uncertain(shown: str) -> dict[str, str]:
+    """Return expressions for the values in a string that may be missing, by their names."""
+    return {name: value_expression(name, text) for name, text in values_in(shown).items() if text is not None}
 
 
 def as_words(shown: str, escape: Callable[[str], str] = _in_quotes) -> str:
@@ -164,23 +153,32 @@ def filled(shown: str) -> str:
     return filled_with(shown, {name: value_expression(name, missing) for name, missing in values_in(shown).items()})
 
 
+def filled_step(step: Step) -> Step:
+    """Return a step with expressions instead of marks, short ones in its name."""
+    named = {name: value_expression(name, missing, is_brief=True) for name, missing in values_in(step.name).items()}
+    env = {name: filled(text) for name, text in step.env.items()}
+    return replace(step, name=filled_with(step.name, named), env=env)
+
+
 def filled_with(shown: str, values: Mapping[str, str]) -> str:
-    """Return a string with these expressions instead of marks."""
+    """Return a string with these expressions instead of marks. Other values stay names."""
     if not is_marked(shown):
         return shown
-    literals = _MARK.split(shown)[::3]
-    names = [match[1] for match in _MARK.finditer(shown)]
-    pieces = zip(
-        [part.replace(OPEN, LITERAL_OPEN) for part in literals], [*(values[name] for name in names), ""], strict=True
-    )
-    return Expression("".join(map("".join, pieces)))
+    shown = _MARK.sub(lambda match: match[0] if match[1] in values else f"{{{{{match[1]}}}}}", shown)
+    literals = (part.replace(OPEN, LITERAL_OPEN) for part in _MARK.split(shown)[::3])
+    named = (values[match[1]] for match in _MARK.finditer(shown))
+    return Expression("".join(map("".join, zip_longest(literals, named, fillvalue=""))))
 
 
-def value_expression(name: str, missing: str | None) -> str:
-    """Return the expression for a value that is a variable of the job. `missing` is shown if an output has none."""
+def value_expression(name: str, missing: str | None, place: str = "env", *, is_brief: bool = False) -> str:
+    """Return the expression for a value, usually a variable of the job.
+
+    `missing` is shown if a value is unset, or also if it is empty, which is brief. No place has no values.
+    """
     if missing is None:
-        return Expression(f"${{{{ env.{name} }}}}")
-    return Expression(f"${{{{ env.{name} || !env.rdc_has_{name} && {quoted(missing)} || '' }}}}")
+        return evaluated(f"{place}.{name}")
+    unset = quoted(missing) if is_brief else f"!{place}.rdc_empty_{name} && {quoted(missing)} || ''"
+    return evaluated(f"{place}.{name} || {unset}") if place else missing
 
 
 def quoted(text: str) -> str:

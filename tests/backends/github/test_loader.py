@@ -67,14 +67,10 @@ def test_no_variable_brings_code_into_the_check(place: Path) -> None:
     (place / "shasum").write_text(f"#!/bin/sh\necho '{sha256_of(GOOD)}  -'\n")
     (place / "shasum").chmod(0o755)
     hostile = {
-        "BASH_ENV": str(place / "trap"),
-        "ENV": str(place / "trap"),
-        "BASH_FUNC_printf%%": "() { echo trapped; }",
-        "PERL5OPT": f"-I{place} -MEvil",
-        "PATH": f"{place}:{os.environ['PATH']}",
-        "RDC_PROGRAM": GOOD,
+        "BASH_ENV": str(place / "trap"), "ENV": str(place / "trap"), "BASH_FUNC_printf%%": "() { echo trapped; }",
+        "PERL5OPT": f"-I{place} -MEvil", "PATH": f"{place}:{os.environ['PATH']}", "RDC_PROGRAM": GOOD,
         "SHELLOPTS": "xtrace",
-    }
+    }  # fmt: skip
     code, out = printed(place, **hostile)
     assert (code, out.split("::")[1], "trapped" in out) == (2, "error title=Altered", False)
 

@@ -1,5 +1,6 @@
 """Questions that reviewers answer: only an approval is YES, nothing runs twice, and the workspace goes on."""
 
+import re
 import shutil
 from collections.abc import Mapping
 from itertools import permutations
@@ -103,7 +104,7 @@ def test_a_command_that_stops_before_the_question(tmp_path: Path) -> None:
 
 def test_the_example_asks_before_it_promotes(tmp_path: Path) -> None:
     native = prepared(tmp_path, (ROOT / "examples" / "database-failover.runbook.md").read_text(encoding="utf-8"))
-    assert len(native.text.splitlines()) <= 200
+    assert len(native.text.splitlines()) <= 300
     (tmp_path / "repository" / "cluster").mkdir()
     (tmp_path / "repository" / "cluster" / "primary").write_text("db1\n", encoding="utf-8")
     (tmp_path / "repository" / "cluster" / "replicas").write_text("db2 12\ndb3 3\n", encoding="utf-8")
@@ -198,6 +199,39 @@ def test_yes_only_ends(tmp_path: Path) -> None:
     for given in ({"failing": {"approvals": 503}}, {}):
         run = native("bypassed", run_id=3, **given)
         assert (run.conclusion, "Decided" in run.summary, "Not wanted" in run.summary) == ("failure", False, False)
+
+
+SEEN = 'printf "%s|%s|%s\n" "${tag-unset}" "${a-unset}" "${b-unset}" >> "$LOG"'
+SETS = f'{SEEN}; [ $RDC_ATTEMPT -gt 1 ] || exit; cat "$VALUE" >> "$RDC_OUTPUT"; [ "${{a+x}}" ] || grep -q c= "$VALUE"'
+VALUES = (
+    "---\nrdc:\n  inputs: {tag: {required: false}}\n  outputs: [a, b]\n---\n\n"
+    + command(1, SETS, 'FAIL: RETRY 2 STOP "Not set"')
+    + question(2, 'NO: STOP "Not {{a}} {{b}}"')
+    + command(3, SEEN)
+    + question(4, 'NO: STOP "Not {{a}} {{b}}"', title="Take {{a}} {{tag}}?")
+    + command(5, f'{SEEN}; printf "b<<END\n%s\nEND\n" "$RDC_TITLE" >> "$RDC_OUTPUT"', title="Use {{a}} {{b}} {{tag}}")
+    + command(6, "true", 'PASS: COMPLETE "Now {{b}}"')
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "tag", "seen", "shown"),
+    [
+        ("a=\n", "", "unset||unset", " {{b}}"),
+        ("a=1\na=2\n", "v1", "v1|2|unset", "2 {{b}}"),
+        ("b=\na<<E\nx\n\nrdc\nE\n", "$(id)", "$(id)|x\n\nrdc|", "x rdc "),
+        ("c=2\n", "", "", ""),
+    ],
+)
+def test_values_are_the_same_after_questions(given: str, tag: str, seen: str, shown: str, tmp_path: Path) -> None:
+    native, unset, given_by = prepared(tmp_path, VALUES), f"{tag or 'unset'}|unset|unset", tmp_path / "value"
+    given_by.write_text(given, encoding="utf-8")
+    more = {"inputs": {"tag": tag}, "env": {"VALUE": str(given_by)}}
+    runs = [native("approved", last, run_id=number, **more) for number, last in enumerate(("approved", "rejected"), 1)]
+    wanted = [f"COMPLETE Now Use {shown} {tag or '{{tag}}'}", f"STOP Not {shown}".rstrip()]
+    ends = [re.sub(r"\\(.)", r"\1", run.summary.splitlines()[-1]).rstrip() for run in runs]
+    log = [unset] * 2 + [seen] * 3 + [unset] * 2 + [seen] * 2 if seen else [unset] * 6
+    assert (ends, native.log) == (wanted if seen else ["STOP Not set"] * 2, "\n".join(log).split("\n")), runs[0].log
 
 
 SECRET = "s3cret/+*.[x]$\\value"

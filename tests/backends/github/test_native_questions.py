@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from backends.base import Emission
-from backends.github.native.decisions import written_by
-from tests.backends.github.made import bash, node
 from tests.backends.github.walking import Clean
 from tests.support.github.compiling import emission, parsed
 from tests.support.github.native import Native, command, prepared, question
@@ -68,12 +66,11 @@ def test_a_question_is_a_job_between_two_others_and_needs_no_program(tmp_path: P
             BUILD.replace("STOP", "GOTO Ask") + ASK + INSTALL + "\n## Ask\n\n- YES: GOTO 2\n- NO: STOP\n",
             "step 2 comes after different numbers of decisions",
         ),
+        ("---\nrdc:\n  inputs: {CI: {default: x}}\n---\n" + DOCUMENT, "GitHub or bash reserves the name CI"),
+        ("---\nrdc:\n  inputs: {Env: {}, env: {}}\n---\n" + DOCUMENT, "the names Env and env differ only in case"),
         (
-            "---\nrdc:\n  outputs: [a]\n---\n"
-            + BUILD.replace("echo built", 'echo "a=1" >> "$RDC_OUTPUT"; echo "a=" >> "$RDC_OUTPUT"; true')
-            + ASK
-            + INSTALL.replace("cat dist/app", 'echo "a=2" >> "$RDC_OUTPUT"'),
-            "several steps set the output a",
+            "---\nrdc:\n  inputs: {a: {required: false}}\n---\n" + DOCUMENT.replace("Look at", "{{a}}"),
+            "step 2 shows a, which may be missing, have several lines, or come from an event",
         ),
     ],
 )
@@ -163,25 +160,6 @@ def test_a_login_that_may_be_kept_is_warned_of(tmp_path: Path) -> None:
 def test_an_output_of_rdc_is_not_hidden_by_one_of_a_step(tmp_path: Path) -> None:
     (refused,) = compiled(tmp_path, "---\nrdc:\n  outputs: [workspace]\n---\n" + DOCUMENT).diagnostics
     assert "workspace is also the name of an output of rdc's jobs" in refused.message
-
-
-@pytest.mark.parametrize(
-    ("command", "names"),
-    [
-        ('echo "a=1" >> "$RDC_OUTPUT"', {"a"}),
-        ('echo "a=${x}$(sort x | tail -n 1)" >> "$RDC_OUTPUT" && echo "b=2" >>"${RDC_OUTPUT}"', {"a", "b"}),
-        ("printf '%s\\n' \"a=$x\" >> $RDC_OUTPUT", {"a"}),
-        ('{ echo a=1; echo b=2; } >> "$RDC_OUTPUT"', set()),
-        ("printf 'a=1\\nb=2\\n' >> $RDC_OUTPUT", set()),
-        ("printf '%s\\n' a=1 b=2 >> $RDC_OUTPUT", set()),
-        ('echo -e "a=1\\nb=2" >> "$RDC_OUTPUT"', set()),
-        ('echo "a<<E" >> "$RDC_OUTPUT"', set()),
-        ('cat values >> "$RDC_OUTPUT"', set()),
-    ],
-)
-def test_a_command_names_the_outputs_that_it_sets(command: str, names: set[str]) -> None:
-    """Otherwise it may set all of them."""
-    assert written_by(node("1", bash(command))) == names
 
 
 def test_texts_of_the_author_run_nothing(tmp_path: Path) -> None:

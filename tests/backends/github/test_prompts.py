@@ -7,7 +7,7 @@ import pytest
 
 from tests.backends.github.continued import AGREE, Run, done, ending, headings, outcomes
 from tests.backends.github.walking import Clean, Engine
-from tests.support.github.compiling import parsed, text_of
+from tests.support.github.compiling import text_of
 from tests.support.runbooks import command, question
 
 pytestmark = pytest.mark.process
@@ -91,15 +91,18 @@ def test_a_prompt_is_in_the_log_and_is_no_command_to_the_runner(
     assert all("| ::error" in line or "## [error]" in line for line in lines) or ending == ASK
 
 
-def test_a_value_of_an_event_or_an_output_stays_a_name(tmp_path: Path) -> None:
-    ours = looking("bash", "").replace("inputs:", "outputs: [V]\n  inputs:").replace("Watch {{HOST}}", "{{V}} {{HOST}}")
-    ours += '## 2. Use\n\n```bash\necho "$V $HOST"\n```\n'
-    options = {"on": ["issues", "workflow_dispatch"], "bind": {"HOST": "event.issue.title"}, "checkout": False}
-    for given, shown in (({"checkout": False}, "{{V}} ${{ env.HOST }}, $("), (options, "{{V}} {{HOST}}, $(")):
-        found = [step for job in parsed(text_of(tmp_path, ours, given))["jobs"].values() for step in job["steps"]]
-        prompts = [step["env"]["RDC_PROMPT"] for step in found if "RDC_PROMPT" in step.get("env", {})]
-        if prompts:
-            assert prompts[0].startswith(shown)
+@pytest.mark.parametrize("ending", [RETRY, ""])
+def test_a_value_in_a_prompt_is_no_command_to_the_runner(
+    ending: str, tmp_path: Path, walk: Engine, clean: Clean
+) -> None:
+    (tmp_path / "value").write_bytes(b"E=\nV<<END\nx\n::error title=E::y\r::error title=E::y\r##[error]y\nEND\n")
+    declared = "---\nrdc:\n  inputs: {NOTES: {required: false}}\n  outputs: [V, E, NONE]\n---\n\n"
+    use = f"## 2. Use\n\nShow [{{{{E}}}}] {{{{NONE}}}} {{{{NOTES}}}} ##{{{{V}}}}.\n\n```bash\ntrue\n```\n\n{ending}"
+    text = text_of(tmp_path, declared + command("1. Give", 'cat "$FILE" > "$RDC_OUTPUT"') + use, {"checkout": False})
+    clean(text)
+    ran = walk(text, env={"FILE": str(tmp_path / "value")})
+    wanted = "| Show [] {{NONE}} {{NOTES}} ##x\n| ::error title=E::y\n| ::error title=E::y\n| ## [error]y.\n"
+    assert (ran.exit_code, wanted in ran.log, "'E'" in str(ran.jobs)) == (0, True, False), ran.log
 
 
 SUMMARY = {"checkout": False, "summary": True}

@@ -111,6 +111,7 @@ def handed_on(folder: Path, content: bytes, code: int = 0) -> tuple[int, dict[st
         while (one := next(lines)) != end:
             inner.append(one)
         found[name] = "\n".join(inner)
+    assert all(bool(found.pop(f"rdc_empty_{name}", "")) != bool(found[name]) for name in NAMES if name in found)
     return done.returncode, found
 
 

@@ -255,7 +255,7 @@ def walked(workspace: Workspace, text: str, **given: object) -> EngineRun:
             history=history,
             env=workspace.yardstick,
             secrets=workspace.case.secrets,
-            **given,  # type: ignore[arg-type] # passed on
+            **{"inputs": _inputs(workspace), **given},  # type: ignore[arg-type] # passed on
         )
     except engine.RejectedError as refused:
         raise DifferenceError("what the engine answers", str(refused), "a path") from refused
@@ -299,7 +299,9 @@ def compare_reviewed_by_act(workspace: Workspace) -> bool:
     decided = reviewed(text, DECISION) if "environment: " in text else text
     with stub() as reviews:
         env = {**workspace.yardstick, "ARTIFACTS": str(workspace.folder / "artifacts")}
-        _check_reviewed(workspace, act.run(workspace.folder, decided, env=env, api_url=reviews.url))
+        inputs, secrets = _inputs(workspace), {**act.TOKEN, **workspace.case.secrets}
+        ran = act.run(workspace.folder, decided, inputs=inputs, env=env, secrets=secrets, api_url=reviews.url)
+        _check_reviewed(workspace, ran)
     return True
 
 

@@ -196,10 +196,13 @@ def drawn(draw: st.DrawFn, most: int | None = None) -> Drawn:
     whole = Drawn(runbook, inside, styles(draw), outcomes(draw), pick(draw, MAINS))
     if is_moved:
         whole = replace(whole, jumps=jumps(draw))
-    if declares:
-        main, others, given = declared(draw, runbook, inside)
-        whole = replace(whole, runbook=main, files=others, given=given)
-    return whole
+    return declaring(draw, whole) if declares else whole
+
+
+def declaring(draw: st.DrawFn, whole: Drawn) -> Drawn:
+    """The same documents with declarations."""
+    main, others, given = declared(draw, whole.runbook, dict(whole.files))
+    return replace(whole, runbook=main, files=others, given=given)
 
 
 # --- Kinds that few targets take --------------------------------------------------------------------------------------
@@ -280,7 +283,9 @@ def questions(draw: st.DrawFn) -> Drawn:
         body = model.Leaf(pick(draw, PROMPTS) or "Go on?") if is_question else line_leaves(draw)
         allowed = forward_transitions(draw, later, is_question=is_question)
         found.append(model.Step(name, body, allowed, pick(draw, TITLES)))
-    return Drawn(model.Runbook(tuple(found), pick(draw, TITLES)), {}, styles(draw), outcomes(draw), pick(draw, MAINS))
+    book = model.Runbook(tuple(found), pick(draw, TITLES))
+    whole = Drawn(book, {}, styles(draw), outcomes(draw), pick(draw, MAINS))
+    return declaring(draw, whole) if flag(draw) else whole
 
 
 def jumps(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:

@@ -178,6 +178,7 @@ def is_of_conditions(workflow: Workflow, text: str) -> bool:
 
 ABOVE_STEPS = (
     r"Writes a script that (?:turns|ends) .*",
+    r"Makes variables of the values from before\. An unset one stays unset\.",
     r"Writes functions for the loops below\. .*",
     r"Writes the program and the runtime of rdc\. .*",
     r"Stops the run before the first command if a secret is missing\. .*",
