@@ -100,11 +100,14 @@ def step(session: Session) -> int:
 
 
 def reset(session: Session) -> int:
-    """Archive a run, even a damaged one."""
+    """Archive a run, even a damaged one, unless its command still runs."""
     session.alone()
-    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+    name, left = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime()), ""
     with suppress(UsageError, OSError):
-        name = state.begin["run"] if (state := session.read_state()) else "empty"
+        state = session.read_state()
+        name, left = (state.begin["run"], state.left()) if state else ("empty", "")
+    if left and state:
+        raise UsageError(f"step {state.node}: {left}")
     session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
     return EXIT_COMPLETE
 

@@ -131,10 +131,13 @@ class State:
         """Return the processes of an interrupted step that are still running."""
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
-    def remaining_groups(self) -> list[int]:
-        """Return an interrupted step's process groups that still exist, maybe without their first process."""
+    def left(self, noun: str = "command") -> str:
+        """Return the processes that outlive an interrupted step, and the command that ends them, or ""."""
         groups = [(note["pid"], is_alive(note)) for note in self.notes if note["kind"] == "process"]
-        return [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]
+        left = [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]
+        pids, is_led = ", ".join(map(str, left)), any(is_led for _, is_led in groups)
+        runs = f"its {noun} still runs (pid {pids})" if is_led else f"processes of its {noun} still run (group {pids})"
+        return f"{runs}; wait until it ends, or stop it: kill -- -{pids.replace(', ', ' -')}" if left else ""
 
 
 def is_over(state: State) -> bool:

@@ -53,8 +53,8 @@ def goto(session: Session, shows: bool = True) -> int:
     state, before = session.state, session.state.node
     if not session.is_same(state):
         raise UsageError("goto needs the version of this program that started the run")
-    if pids := ", ".join(str(one["pid"]) for one in state.running_processes()):
-        raise UsageError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
+    if left := state.left():
+        raise UsageError(f"{session.label(before)}: {left}")
     move = moved(session.program, state, session.options.STEP)
     session.store.open()
     record = session.moved(before, move, "goto", f"moved to {one_line(move.node)}")

@@ -241,7 +241,7 @@ def test_a_run_whose_loop_was_killed_waits_for_its_command(tmp_path: Path, ended
         os.kill(pid, signal.SIGKILL)
     ended[0].wait(PATIENCE)
     try:
-        for words in (["resume"], ["resume", "RERUN=yes"], ["ASSUME=pass"]):
+        for words in (["resume"], ["resume", "RERUN=yes"], ["ASSUME=pass"], ["clean"]):
             refused = place.make(*words)
             assert (code(refused), "still runs" in refused.stdout) == (2, True), refused
         assert is_alive(command), "rdc signals no process that only a file names"
