@@ -40,14 +40,20 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
         return [*retry, *again, ("to start a new run", call("run"))]
     if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
-    if condition == "interrupted":  # a running command has no outcome
-        words = () if state.running_processes() else words_of(node)
-        assumed = ((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)
-        return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
+    if condition == "interrupted":
+        words, can_rerun = decidable(state, node)
+        rerun = [("to run it again", call("resume", *adopt, "--rerun-interrupted"))] * can_rerun
+        return [*rerun, *((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
     waits = [("to answer", answering(session, name, reply)) for name in names for reply in kind.replies(node)]
     return [*(session.gathered("choices", state, condition) or waits), ("to continue", call("resume", *adopt))]
+
+
+def decidable(state: State, node: Table) -> tuple[Sequence[str], bool]:
+    """Return the outcomes that an interrupted step may have, and whether it can run again."""
+    is_led = bool(state.running_processes())
+    return () if is_led else words_of(node), is_led or not state.left()
 
 
 def answering(session: Session, name: str, reply: str) -> str:
@@ -84,7 +90,8 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     done = [{"step": one["node"], **picked(one, KNOWN)} for one in timed(state)]
     facts["since"] = [state.begin, *state.finished][-1].get("time", "")
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
-    facts.update({"holder": session.store.holder() if is_busy else "", **session.merged("facts", state)})
+    facts.update(left=state.left() * (word != "running"), holder=session.store.holder() if is_busy else "")
+    facts.update(session.merged("facts", state))
     takes = not is_busy or (facts["holder"] and session.at("enter"))
     found = choices(session, state, facts["state"]) if takes else ()
     following = [command for purpose, command in found if purpose != "to continue" or not is_busy]
@@ -108,10 +115,8 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
         since = f", {('since', 'ended')[word in ENDED]} {readable(facts['since'])}" * bool(facts["since"])
         yield from (one_line(f"run {facts['run']}{since}"), one_line(f"{word.upper()} {where}"))
-        if facts["pid"]:
-            left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
-            how, hint = ("is running", "") if word == "running" else left
-            yield f"Its command {how} (pid {facts['pid']}){hint}."
+        if facts["pid"] or facts["left"]:
+            yield facts["left"].capitalize() or f"Its command is running (pid {facts['pid']})."
         if facts["holder"]:
             yield f"A process {'asks' if word == 'waiting' else 'runs'} now: {facts['holder']}."
         if not facts["same_program"]:
