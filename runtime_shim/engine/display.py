@@ -86,6 +86,7 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
         with signals:
             while not select.select([0], [], [], 0.2)[0]:  # a signal just before a read would wait for a key
                 display.idle()
+            display.idle()  # the reply may come too late
             return os.read(0, 65536).decode(errors="surrogateescape")
     except Interrupted:  # the key was echoed after the prompt
         display.line()

@@ -90,10 +90,11 @@ class Expiry(Extension):
         return {**record, "expire": seconds_of("--expire", given)} if given else record
 
     def waits(self) -> None:
-        """Record when a run started to wait."""
-        state = self.session.state
-        if longest_wait(self.session.program, state) and all(note["kind"] != "waits" for note in state.notes):
-            self.session.record({"kind": "waits", "since": time.time()})
+        """Record when a run started to wait, unless a terminal has asked until it expired."""
+        state, program, now = self.session.state, self.session.program, time.time()
+        is_new = longest_wait(program, state) and all(note["kind"] != "waits" for note in state.notes)
+        if is_new and now < expires_at(program, state):
+            self.session.record({"kind": "waits", "since": now})
 
     def read(self, state: State) -> None:
         """Give a step that has waited too long its outcome."""
