@@ -170,8 +170,8 @@ class _States(Struct, frozen=True):
             program = _Program(self.at(path), _text(self.at(path)))
             if program.text and load("python").verify_output(program, "").status == VerifyStatus.SOURCE_MISSING:
                 ended = ask_program([path, "status", *own, "--json"], self.base)
-                if ended.code == 0:
-                    return dict(json.loads(ended.output))
+                if ended.code == 0 and (shown := json.loads(ended.output)).get("same_program"):
+                    return dict(shown)
         return None
 
     def of_make(self, name: str) -> Run:

@@ -94,8 +94,11 @@ class Turns(Extension):
             session.alone()
         except UsageError:
             asked: Any = session.read_state() if store.within and store.is_busy() else None
-            if asked is None or asked.condition != "waiting" or not session.is_same(asked):
+            if asked is None or asked.condition != "waiting":
                 raise
+            if not session.is_same(asked):
+                how = f"to answer it, restore the old version, or go to its terminal ({store.holder()})"
+                raise UsageError(how, session.of_another_version(asked).args[-1]) from None
             self._take_turn(asked)
         session.lender = lender(store)
 

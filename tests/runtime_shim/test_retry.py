@@ -137,6 +137,7 @@ def test_a_corrected_document_continues_after_stop(tmp_path: Path) -> None:
         place.write(program({**again, "4": steps["4"]}))
         refused = place.run("retry", "--adopt")
         assert (refused.code, "has finished, and this version would run it again" in refused.err) == (2, True)
+        assert facts_of(place)["next"] == [f"{place.script} run"], "what is refused is not offered"
         place.write(program({**steps, "2": {**shell("echo right >> log", "3", "4"), "title": "Install"}}))
         refused = place.run("retry")
         assert (refused.code, "steps changed: 2" in refused.err) == (2, True)

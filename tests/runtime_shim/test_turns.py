@@ -113,7 +113,10 @@ def test_other_version_and_running_command_take_no_answer(tmp_path: Path) -> Non
     terminal = asking(place)
     terminal.expect(r"\[pass/fail\] ")
     place.write(program({"1": ask("2"), "2": shell("true; until test -e go; do sleep 0.02; done", "COMPLETE")}))
-    assert "another process is using" in place.run("answer", "1", "pass").last
+    refused = place.run("answer", "1", "pass").err
+    assert f"restore the old version, or go to its terminal (pid {terminal.pid}, " in refused
+    assert refused.endswith("rdc: error: this run belongs to a different version of this program\n")
+    assert facts_of(place)["next"] == []
     terminal.type("pass\n")
     wait_until(lambda: place.walk() == ["1 pass"])
     assert "wait until it ends" in place.run("answer", "1", "pass").last
