@@ -44,7 +44,7 @@ def rewind(session: Session) -> None:
     before.registers.update({counter: 0} if counter in now else {})
     move = Move(name, before.registers, {key: to for key, to in before.registers.items() if now[key] != to}, "", ())
     after = session.condition_after(move, begins=False) if is_same else {"condition": "ready"}
-    word = word_of(session.program["nodes"].get(name, {}), record["outcome"])
+    word = word_of(session.program["nodes"].get(name, {}) if is_same else {}, record["outcome"])
     how = one_line(", ".join(filter(None, [f"after {word}", record["how"]])))
     session.display.rule(one_line(f"running {name} {record['title']} again {how}"))
     about = {**picked(record, ("kind", "node", "title", "instances")), "attempt": 1, "outcome": "retry", "how": how}

@@ -148,6 +148,13 @@ def test_a_corrected_document_continues_after_stop(tmp_path: Path) -> None:
     assert [record["kind"] for record in place.records()].count("adopt") == 1
 
 
+def test_a_retry_tells_how_the_step_ended_in_its_own_version(tmp_path: Path) -> None:
+    first, last = shell("true", "2", title="Restart"), ask("COMPLETE", question="yes/no")
+    place = stopped(tmp_path, program({"1": shell("true", "2"), "2": shell("false", "COMPLETE", title="Restart")}))
+    place.write(program({"1": first, "2": last}))
+    assert "rdc: running 2 Restart again after FAIL, exit code 1\n" in place.run("retry", "--adopt").err
+
+
 def test_a_limit_is_raised_where_a_retry_would_reach_it_again(tmp_path: Path) -> None:
     steps = {"1": shell("true", "2"), "2": shell("true", "1"), "3": shell("", "1", task="agent")}
     place = Place(tmp_path, program(steps, limit=2))
