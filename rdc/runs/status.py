@@ -101,7 +101,8 @@ class _States(Struct, frozen=True):
         with os.scandir(ours) as entries:
             names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
         for name in names:
-            if os.path.lexists(f"{ours}/{name}/journal"):
+            path = f"{ours}/{name}/journal"
+            if os.path.lexists(path) and (os.lstat(path).st_size or not os.path.isfile(path)):  # else a full disk
                 yield self._run(name)
             elif name.endswith(".make") and os.path.lexists(f"{ours}/{name}/log"):
                 yield self.of_make(name)

@@ -63,8 +63,7 @@ def resume(session: Session) -> int:
 
 def open_run(session: Session) -> int:
     """Start a run, or take up the existing one, without running a step."""
-    state = session.read_state()
-    reopens = any(each.reopens for each in session.extensions)
+    state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
     is_over = not state or state.condition == "complete" or (state.condition == "stop" and not reopens)
     is_new = is_over and not any(session.each("is_due"))
     vars(session.options).update(only=[], command="run" if is_new else "resume")
@@ -158,8 +157,7 @@ def read_words(words: list[Any], own: Options, options: Options, given: OptionVa
     known = {name: takes for _, name, takes, _ in own}
     for name, each in given:
         found[name] = [*found[name], each] if "..." in known[name] else each
-    due = [name for name in known if name[0] != "-" and not found[name]]
-    rest = iter(words)
+    due, rest = [name for name in known if name[0] != "-" and not found[name]], iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
         if due and not word.startswith("--"):
@@ -230,7 +228,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
         vars(given).update(command="resume", by=None, note=None)  # they signed the answer
         return resume(session)
     except OSError as error:
-        if str(error.filename).startswith(session.store.directory):
+        if command in ("run", "open") and str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another directory with --state-dir"
         raise
 

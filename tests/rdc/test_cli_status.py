@@ -194,7 +194,9 @@ def test_status_names_a_damaged_state_and_lists_the_others(tmp_path: Path) -> No
     spawn("run", document(tmp_path), cwd=tmp_path)
     path = tmp_path / ".rdc/bad/journal"
     path.parent.mkdir()
-    for journal in (b"", b"1 run ", b"1 run \n2  | \n", b"\0" * 20, b"[" * 100_000, None):
+    path.touch()
+    assert list(runs(tmp_path)) == ["deploy"], "the disk was full, so no run has started"
+    for journal in (b"1 run ", b"1 run \n2  | \n", b"\0" * 20, b"[" * 100_000, None):
         path.unlink(missing_ok=True)
         os.mkfifo(path) if journal is None else path.write_bytes(journal)
         found = runs(tmp_path, code=1)
