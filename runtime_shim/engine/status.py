@@ -47,14 +47,13 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
     waits = [("to answer", answering(session, name, reply)) for name in names for reply in kind.replies(node)]
-    found = [] if adopt else session.gathered("choices", state, condition)
-    return [*(found or waits), ("to continue", call("resume", *adopt))]
+    found = (not adopt and session.gathered("choices", state, condition)) or waits
+    return [*found, ("to continue", call("resume", *adopt))]
 
 
 def decidable(state: State, node: Table) -> tuple[Sequence[str], bool]:
     """Return the outcomes that an interrupted step may have, and whether it can run again."""
-    is_led = bool(state.running_processes())
-    return () if is_led else words_of(node), is_led or not state.left()
+    return ((), True) if state.running_processes() else (words_of(node), not state.left())
 
 
 def answering(session: Session, name: str, reply: str) -> str:
@@ -91,11 +90,10 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     facts["question"] = session.mask(asked.partition("\n")[0].strip())
     pid = [None, *(one["pid"] for one in state.running_processes())][-1]
     done = [{"step": one["node"], **picked(one, KNOWN)} for one in timed(state)]
-    facts.update(pid=pid, finished=done, since=[state.begin, *state.finished][-1].get("time", ""))
+    facts.update(pid=pid, left=state.left(), since=[state.begin, *state.finished][-1].get("time", ""))
     facts.update(message=f"{unfit}; restore the old version" if unfit else state.message, same_program=is_same)
-    facts["changes"] = [] if is_same else differences(state.nodes, session.identity()["nodes"])
-    facts.update(left=state.left() * (word != "running"), holder=session.store.holder() if is_busy else "")
-    facts.update(session.merged("facts", state))
+    facts.update(finished=done, changes=[] if is_same else differences(state.nodes, session.identity()["nodes"]))
+    facts.update({"holder": session.store.holder() if is_busy else "", **session.merged("facts", state)})
     takes = not is_busy or (is_same and facts["holder"] and session.at("enter"))
     found = choices(session, state, facts["state"]) if takes else ()
     following = [command for purpose, command in found if purpose != "to continue" or not is_busy]
@@ -119,8 +117,8 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
         since = f", {('since', 'ended')[word in ENDED]} {readable(facts['since'])}" * bool(facts["since"])
         yield from (one_line(f"run {facts['run']}{since}"), one_line(f"{word.upper()} {where}"))
-        if facts["pid"] or facts["left"]:
-            yield facts["left"].capitalize() or f"Its command is running (pid {facts['pid']})."
+        if facts["left"] and (facts["pid"] or word != "running"):
+            yield f"Its command is running (pid {facts['pid']})." if word == "running" else facts["left"].capitalize()
         if facts["holder"]:
             yield f"A process {'asks' if word == 'waiting' else 'runs'} now: {facts['holder']}."
         if not facts["same_program"]:

@@ -33,8 +33,7 @@ def target_of(program: Table, name: str) -> Table:
 
 def moved(program: Table, state: State, name: str) -> Move:
     """Return the move of a jump. The step that is left gets all its attempts back."""
-    jumps, jump = program.get("jumps", {}), target_of(program, name)
-    node = program["nodes"].get(state.node, {})
+    jumps, jump, node = program.get("jumps", {}), target_of(program, name), program["nodes"].get(state.node, {})
     do: list[Any] = [[node["attempt"], "=", 0]] if "attempt" in node else []
     for group, effects in jump.get("entering", ()):  # outermost first
         if not is_within(jumps, state.node, group):

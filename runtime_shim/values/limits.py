@@ -106,8 +106,7 @@ class Expiry(Extension):
             state.condition, state.message = "stop", f"expired: the run waited longer than {longest}"
             state.notes.append({"kind": "expired"})
             return
-        session.state = state
-        outcome = "rejected" if task == "gate" else "fail"
+        session.state, outcome = state, "rejected" if task == "gate" else "fail"
         move = advance(program, name, state.registers, outcome)
         about = {**session.moved(name, move, outcome, f"expired after {longest}"), "by": "rdc"}
         self._due = session.through("record", {**about, **session.condition_after(move, state, begins=False)})
