@@ -78,8 +78,7 @@ class Flow(Struct, frozen=True, dict=True):
         return []
 
     def _of_step(self, node: Node) -> Iterator[str]:
-        name = self.names.nodes[node.id]
-        words = alphabet(node.task)
+        name, words = self.names.nodes[node.id], alphabet(node.task)
         found = [self._choose(node, [edge for edge in node.edges if may_follow(edge, word)]) for word in words]
         if all(each == found[0] for each in found):
             yield self._row(f"{name}:*", found[0])

@@ -88,7 +88,11 @@ for rdc_value in "${rdc_state%/*}" "$rdc_state" "$rdc_state"/run "$rdc_state"/ru
 (umask 077; mkdir -p "$rdc_state") || fail "cannot create $rdc_state"
 rdc_left=$(find "${rdc_state%/*}" "$rdc_state" -prune \( ! -user "$(id -u)" ! -user 0 -o -perm -0002 ! -perm -1000 \))
 [ -z "$rdc_left" ] || fail "another user can change $rdc_state; use chown, or chmod o-w"
-lock; trap 'rm -f "$rdc_state"/lock*' EXIT; [ "$1" != clean ] || { rm -f "$rdc_state/run" "$rdc_state/failed"; end 0 'no run'; }
+lock; trap 'rm -f "$rdc_state"/lock*' EXIT
+[ ! -e "$rdc_state/run" ] || [ ! -e "$rdc_state/pid" ] || read -r rdc_noted < "$rdc_state/pid"
+case $rdc_noted in shown | ready) ;; '' | *[!0-9]*) rdc_noted='' ;; *) ! lives "$rdc_noted" ||
+  fail "the command still runs (process $rdc_noted); wait for it or end it; if it is another, remove $rdc_state/pid" ;; esac
+[ "$1" != clean ] || { rm -f "$rdc_state/run" "$rdc_state/failed"; end 0 'no run'; }
 (: 3<&0) 2> /dev/null || exec < /dev/null; exec 3<&0; rdc_tty=''; ! (: < /dev/tty) 2> /dev/null || rdc_tty=yes
 for rdc_own in 'setsid env --default-signal=INT --default-signal=QUIT' setsid ''; do ! $rdc_own true 2> /dev/null || break; done
 [ "$rdc_tty$rdc_own" ] || set -m; trap interrupt INT TERM HUP
@@ -99,7 +103,7 @@ if [ "$1" = retry ]; then
   [ -s "$rdc_state/failed" ] || fail "no run has ended with STOP; $rdc_again starts one"
   tail -n 1 "$rdc_state/failed" | xargs -n 2 > "$rdc_state/run.new"; load < "$rdc_state/run.new" ||
     fail "$rdc_state/failed is damaged; $rdc_again clean drops it"
-  say "running again: $(awk -v at="$rdc_at" '$1 == at && $2 != "retry,"' "$rdc_state/log" | tail -n 1)"; note ready
+  say "running again: $(awk -v at="$rdc_at" '$1 == at && $2 != "retry,"' "$rdc_state/log" | tail -n 1)"; rdc_noted=ready; note ready
   rdc_value="$rdc_at retry, by ${rdc_BY:-$(id -un)}${rdc_NOTE:+: $rdc_NOTE}"
   { printf '%s' "$rdc_value" | LC_ALL=C tr -c ' -~' '?'; echo; } >> "$rdc_state/log"
   mv -f "$rdc_state/run.new" "$rdc_state/run" || fail "cannot write $rdc_state/run"
@@ -107,14 +111,10 @@ fi
 if [ -e "$rdc_state/run" ]; then
   load < "$rdc_state/run" || fail "$rdc_state/run is damaged; $rdc_again clean drops it"
   case $rdc_STEP in '' | "$rdc_at") ;; *) fail "the run is at step $rdc_at" ;; esac
-  [ ! -e "$rdc_state/pid" ] || read -r rdc_noted < "$rdc_state/pid"
-  case $rdc_noted in shown | ready) ;; *[!0-9]*) rdc_noted='' ;; esac
   case " $rdc_questions :$rdc_noted" in
-    *" $rdc_at "*:shown) rdc_given=$rdc_ASSUME$rdc_RERUN; [ -z "$rdc_REPLY" ] || reads "$rdc_REPLY" || fail 'REPLY is yes or no' ;;
+    *" $rdc_at "*:shown) rdc_how='' rdc_given=$rdc_ASSUME$rdc_RERUN; [ -z "$rdc_REPLY" ] || reads "$rdc_REPLY" || fail 'REPLY is yes or no' ;;
     *" $rdc_at "* | *:ready) ;;
     *) # the step was interrupted
-      [ -z "$rdc_noted" ] || ! lives "$rdc_noted" ||
-        fail "the command of step $rdc_at still runs (process $rdc_noted); wait for it or end it"
       rdc_given=$rdc_REPLY rdc_value=$rdc_ASSUME; [ "$rdc_RERUN$rdc_value" ] || [ ! -t 0 ] ||
         { printf '%s was interrupted [again/pass/fail] ' "$rdc_at" >&2; read -r rdc_value; }
       case $rdc_RERUN:$rdc_value in
@@ -132,12 +132,12 @@ while [ -z "$rdc_end" ]; do
     save || fail "cannot write $rdc_state/run$rdc_past"
     [ -z "${rdc_signal-}" ] || { note ready; end 130 "INTERRUPTED before $rdc_at"; }
     export RDC_RUN_ID="$rdc_run" RDC_ATTEMPT=$((rdc_tries + 1))
-    case " $rdc_questions " in *" $rdc_at "*) ask ;; *) perform ;; esac
+    case " $rdc_questions " in *" $rdc_at "*) rdc_how=''; ask ;; *) unset rdc_how; perform ;; esac
   fi
   if [ "$rdc_outcome" = pass ] || [ "$(after pass)" = "$(after fail)" ]; then keep pass; else keep fail; fi
   rdc_past=$rdc_at; flow "$rdc_at:$rdc_outcome"; echo "$rdc_past $rdc_outcome${rdc_end:+, $rdc_end}" >> "$rdc_state/log"
   [ "$rdc_outcome" = pass ] || say "step $rdc_past: $rdc_outcome"
-  rdc_past="; step $rdc_past ended with $rdc_outcome" rdc_outcome=''
+  rdc_past="; step $rdc_past ended with $rdc_outcome; if the disk is full, free some space, then: $rdc_again${rdc_how- ASSUME=$rdc_outcome}" rdc_outcome=''
 done
 if [ "$rdc_code" = 0 ]; then rm -f "$rdc_state/failed"
 else [ -s "$rdc_state/failed" ] || keep fail; say "to run the failed step again: $rdc_again retry"; fi

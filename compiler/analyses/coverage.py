@@ -53,8 +53,7 @@ def coverage(program: Program, paths: Iterable[Path]) -> Coverage:
     """Return which of a program's transitions these paths take."""
     edges = _edges(program)
     taken = {edges[one] for path in paths for made in path.visits for one in taken_edges(made) if one in edges}
-    every = dict.fromkeys(edges.values())
-    begun = _passed_at_once(program)
+    every, begun = dict.fromkeys(edges.values()), _passed_at_once(program)
     missing = [transition for transition in every if transition not in taken and transition.step not in begun]
     if not missing:
         return Coverage(len(every), ())

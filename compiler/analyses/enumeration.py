@@ -184,8 +184,7 @@ def _find_states(program: Program, space: StateSpace) -> None:
 
 
 def _distances(before: dict[Key, list[Key]], ends: list[Key]) -> dict[Key, int]:
-    found = dict.fromkeys(ends, 0)
-    pending = deque(ends)
+    found, pending = dict.fromkeys(ends, 0), deque(ends)
     while pending:
         key = pending.popleft()
         for earlier in before[key]:

@@ -83,9 +83,7 @@ class _Search:
     """One exploration. `at` has the values at each reachable node; `effort` is the number of edges looked at."""
 
     def __init__(self, program: Program, domains: Domains) -> None:
-        self.program = program
-        self.nodes = program.nodes
-        self.domains = domains
+        self.program, self.nodes, self.domains = program, program.nodes, domains
         self.at: dict[str, int] = {}
         self.effort = 0
         self._place = {node.id: place for place, node in enumerate(program.nodes)}

@@ -50,8 +50,7 @@ def value_flow(program: Program) -> ValueFlow:
     """Return which nodes read and write which slots."""
     if not program.slots:
         return ValueFlow({}, {}, frozenset())
-    slots = {slot.name for slot in program.slots}
-    names = _names_of_commands(program)
+    slots, names = {slot.name for slot in program.slots}, _names_of_commands(program)
     sure = _sure_writers(program, names)
     writes = {node.id: tuple(dict.fromkeys(_written(node, names, sure))) for node in program.nodes}
     known = _in_contexts(program, slots)

@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := ea223855c7504d00e69842c17f336a21c36764e7e223b1bbbb356e2a9e9876f3
+override RDC_SHA256 := 79f3836550c271496242bbed20a14a7dcf07241db24b3441e9c08c898f17e562
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

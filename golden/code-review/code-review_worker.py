@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5242a60892658b997dc44a8ca92afcf140159fd73dcc3bdb832d4a1f056a76b8  -
+#   2bc4725572e753b5a3ba25d370714db4ccab13887eb679cf81ca7fbb4100bf5e  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   ec97e1c17833eccbc5347cdf1d3389e5e38b39f1a60157918fbe25436ce7bbad  -
+#   0c89b9f749dc411e2cc15c8df50b606d7d55bd115578d7a01d07b09e0cef4889  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -117,13 +117,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 5242a60892658b997dc44a8ca92afcf140159fd73dcc3bdb832d4a1f056a76b8).
-# The part for workers: dbos-values (sha256 ec97e1c17833eccbc5347cdf1d3389e5e38b39f1a60157918fbe25436ce7bbad).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,818 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 2bc4725572e753b5a3ba25d370714db4ccab13887eb679cf81ca7fbb4100bf5e).
+# The part for workers: dbos-values (sha256 0c89b9f749dc411e2cc15c8df50b606d7d55bd115578d7a01d07b09e0cef4889).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,826 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6821 lines, sha256 3f5295a2346a5cfa840619a9e44f4b5ef4a1f77a4da6f94c52b4b3f1a6e9bb7a
+# --- 6829 lines, sha256 cd9a838287024b4eda9536a06ebe7d465580c87aa00f5e2f0c8914cdfa77d82d

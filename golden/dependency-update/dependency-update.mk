@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := a2ed686a774ca8f07e7c19afec779bac823c9ed9ba9dd91f8bb2d4d3baf53bac
+override RDC_SHA256 := bbca813f36e1d8ede53856750fbf76908534d1747d5eb8502974de6adffef0be
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   886f1d0f6bb3feab53f1977515fcb9e2916a71fa3c1d122aa3a998f59754c89f  -
+#   231da4e643b8bbb42b5fb97f4851b8dbce826707554dd95cad1780d973937ec1  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   fdf4cfa1b642b7ebaaf055d0a69ffacb633c840fe49a9211c48372265793156c  -
+#   a92842af66903fdd3d18c438c6c8fed742d126a85c80db8d01b10e27a93d25ca  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -300,13 +300,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 886f1d0f6bb3feab53f1977515fcb9e2916a71fa3c1d122aa3a998f59754c89f).
-# The part for workers: dbos-agents (sha256 fdf4cfa1b642b7ebaaf055d0a69ffacb633c840fe49a9211c48372265793156c).
-# The workflow ends here, and you can stop reading. Up to the last END line, 8,591 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 231da4e643b8bbb42b5fb97f4851b8dbce826707554dd95cad1780d973937ec1).
+# The part for workers: dbos-agents (sha256 a92842af66903fdd3d18c438c6c8fed742d126a85c80db8d01b10e27a93d25ca).
+# The workflow ends here, and you can stop reading. Up to the last END line, 8,599 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8594 lines, sha256 74fdb505d17701a6a47565c704cf2852bc59f91952f834f17eecbf16c28b17e2
+# --- 8602 lines, sha256 93e3c2570cee65e96f07a01ae1ffdcaaa7a3944cef1a636fc18942d7688b7f5d

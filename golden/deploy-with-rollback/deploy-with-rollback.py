@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   e999d7bc12466e1e845c610a6b50f497ab2e7919940b29ee5693b49920eca052  -
+#   c5b67d0508e7291a4ef0b80f00e2516c988b3d58bfbd4decd03297cb85d6963c  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -110,11 +110,11 @@ echo "built $(cat shop/next/version)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 e999d7bc12466e1e845c610a6b50f497ab2e7919940b29ee5693b49920eca052).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,807 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 c5b67d0508e7291a4ef0b80f00e2516c988b3d58bfbd4decd03297cb85d6963c).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,812 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2808 lines, sha256 55dcd5888c9617cdb46e82dafbcb79cb88dbfefdd8d775fa6746d8f49bd08e80
+# --- 2813 lines, sha256 0bade9e4b48c3f5f5e68c808e082738aa8735c085fddd4b75eb1e8ba8543e07d

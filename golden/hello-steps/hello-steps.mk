@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := d47017773058bb66c480fae08f4d210269ddb574b20f759514a5df956bb89414
+override RDC_SHA256 := 8fe03ddc05b47d9581468fae9953785b34e294ab860822b38a7209df5818c8b4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := c45c7163cfbc52246b41a82c007fa4e487a31ff9e1e7352704d07ebe11381c7a
+override RDC_SHA256 := 3d6899c58ea70306fefe592ba32f966d592d919a0a53a1a534bc4c66055892e8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

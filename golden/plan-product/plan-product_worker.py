@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   a16d5f059a72f12895659139cdd0ad731d463c93e273e1c45f2b28d1680f4e20  -
+#   f1bbba86e37ad92e6bdf77d7711a0ff13bac1d9811a5470cd13381ae773257a8  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   51046de4a69dede18d52dda112440ba1bb2776047d3d872e58c1d5b89c7be2e8  -
+#   a5ad87ac4b6feedba5e2bb3bde96441a3c3b01fb7ba1db32ff03fefcef3a622e  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -161,13 +161,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 a16d5f059a72f12895659139cdd0ad731d463c93e273e1c45f2b28d1680f4e20).
-# The part for workers: dbos-stepspec (sha256 51046de4a69dede18d52dda112440ba1bb2776047d3d872e58c1d5b89c7be2e8).
-# The specification ends here, and you can stop reading. Up to the last END line, 8,994 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 f1bbba86e37ad92e6bdf77d7711a0ff13bac1d9811a5470cd13381ae773257a8).
+# The part for workers: dbos-stepspec (sha256 a5ad87ac4b6feedba5e2bb3bde96441a3c3b01fb7ba1db32ff03fefcef3a622e).
+# The specification ends here, and you can stop reading. Up to the last END line, 9,003 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8997 lines, sha256 a946902f89e98ceeeda8693fbd3cf8ee2c8d25331aeaa2b4bae782bd8bbcf621
+# --- 9006 lines, sha256 5bfaf7d2afafd3bb98682d59432c79f0f91f2d48e5826e44c3b9144dc12050e6

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 0b845c0e1952aaa24a46aff2106fc8dc7a873a2b0d31593d1b36b5a345c3b2f8
+override RDC_SHA256 := 25f4b6bfd95e2cf295125959c834988439cff24026a5d78aa41534e0f1b0dd5b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

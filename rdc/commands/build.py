@@ -120,8 +120,7 @@ def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
     """Copy the pins that a bot changed. Return their items for the lock, or None if some are not valid."""
     from rdc.build.pins import changed_pins, pinning, take  # noqa: PLC0415 (it imports tomlkit)
 
-    configuration = read_configuration(Project(root), all_options())
-    target = pinning()
+    configuration, target = read_configuration(Project(root), all_options()), pinning()
     actions = configuration.options.targets.get(target.name, TargetOptions()).values.get(target.pins_option, {})
     if configuration.diagnostics or not configuration.sources or not isinstance(actions, dict):
         return ()  # the build shows the reason

@@ -41,7 +41,7 @@ def command(file: str | None, as_json: bool) -> int:
 def lines_of(run: Run) -> list[str]:
     """Return a run with its question, the process that has it, and its next commands."""
     step = f" at {run.step}" if run.step else ""
-    about = " ".join((run.question or run.message).split())
+    about = " ".join("; ".join(filter(None, (run.question, run.message))).split())
     head = f"{run.name}  {run.state.upper()}{step}{': ' if about else ''}{about}"
     asks = "asks" if run.state == "waiting" else "runs"
     holder = [f"  a process {asks} now: {run.holder}"] if run.holder else []

@@ -204,8 +204,7 @@ class WorkerRun(Followed):
 
     def log(self, number: int) -> str | bytes:
         """Return the path of the log of a visit; if it isn't on this machine, the end of it that the record has."""
-        version, state = self._drawing.version, self._reading.state
-        name = log_of(number, self.step_of(number))
+        version, state, name = self._drawing.version, self._reading.state, log_of(number, self.step_of(number))
         path = os.path.join(".rdc", str(version and version.table["name"]), self.entry.name, LOGS, name)
         if os.path.isfile(path):
             return path

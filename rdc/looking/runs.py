@@ -125,8 +125,7 @@ class LocalRun(Followed):
 
     def __init__(self, place: _Place, drawing: Drawing, changed: Callable[[], None]) -> None:
         super().__init__(place.entry, drawing, changed)
-        self._run, self._journal = place.run, Journal(place.path)
-        self._store = Store(place.run.directory)
+        self._run, self._journal, self._store = place.run, Journal(place.path), Store(place.run.directory)
         self._store.path, self._store.folder = place.path, os.path.abspath(os.path.dirname(place.path))
         self._is_busy, self._looked = False, 0.0
         self.look()
@@ -323,8 +322,7 @@ def glance(path: str) -> RunState:
         while not is_whole and len(lines) < 2:  # the last record may be longer
             start = max(len(first), os.fstat(file.fileno()).st_size - part)
             file.seek(start)
-            is_whole, part = start == len(first), 8 * part
-            lines = file.read().split(b"\n")[:-1]
+            is_whole, part, lines = start == len(first), 8 * part, file.read().split(b"\n")[:-1]
     state = RunState([record_in(first.removesuffix(b"\n"), 0)])
     state.node = state.node if is_whole else ""
     for line in lines if is_whole else lines[1:]:
@@ -342,8 +340,7 @@ def names_in(path: str) -> list[str]:
 
 def documents_here() -> list[str]:
     """Return the documents with runs in the project of this folder, as paths from it."""
-    root = project_around(os.path.realpath(os.curdir)).root
-    found = dict[str, None]()
+    root, found = project_around(os.path.realpath(os.curdir)).root, dict[str, None]()
     for folder in (root, os.path.realpath(os.curdir)):
         ours = os.path.join(folder, OURS)
         for name in sorted(names_in(ours)):

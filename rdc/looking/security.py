@@ -64,8 +64,7 @@ class Door(Struct, frozen=True):
         if path != "/" and not {*headers.get_all("Sec-Fetch-Site", ())} <= {"same-origin", "none"}:
             raise DeniedError(403, "another site asks")
         if path.startswith("/api/"):
-            given = headers.get_all("Authorization", ())
-            expected = f"Bearer {self.token}".encode()
+            given, expected = headers.get_all("Authorization", ()), f"Bearer {self.token}".encode()
             if len(given) != 1 or not hmac.compare_digest(given[0].encode("utf-8", "replace"), expected):
                 raise DeniedError(401, "wrong token; open the address that `rdc view` printed")
 

@@ -59,8 +59,7 @@ class Reading:
         assert state is not None  # noqa: S101 (for mypy)
         one = timed_step(last_of(state), record)
         self._counts[step] += 1
-        node = table["nodes"].get(step, {}) if table else {}
-        known = state.registers
+        node, known = table["nodes"].get(step, {}) if table else {}, state.registers
         strings = ((name, value) for name, value in record["changed"].items() if isinstance(value, str))
         changed = {name: value[:LONGEST_OUTPUT] for name, value in strings if known.get(name) != value}
         visit = Visit(

@@ -189,9 +189,9 @@ def interrupt(run: Run) -> None:
 def differences(run: Run) -> tuple[str, ...]:
     """Return which steps of the document differ from those of its run, as lines such as `steps changed: 3`."""
     file, place, base = _parts(run)
-    ended = _started(lambda: _module("process").run_process([file, "status", *place], base), base)
-    lines = (line.removeprefix("rdc: ") for line in ended.messages.splitlines())
-    return tuple(line for line in lines if line.startswith("steps ")) if ended.refusal else ()
+    ended = _started(lambda: _module("process").run_process([file, "status", *place, "--json"], base), base)
+    facts = json.loads(ended.output) if ended.code == 0 else {}
+    return tuple(facts.get("changes", ())) if facts.get("state") in UNFINISHED else ()
 
 
 def answer(

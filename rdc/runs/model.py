@@ -112,7 +112,7 @@ class Run(Struct, frozen=True):
         state: `ready`, `running`, `waiting`, `interrupted`, `complete`, `stop`, `expired` or `unreadable`.
         step: The current step, or "" after the end.
         question: The title and question of a waiting step.
-        message: The message of the end, or the reason why the run can't be read.
+        message: The message of the end, or the reason why the run can't be read, or not continue with this document.
         holder: The process that has the run now, with its user, place and start, or "".
         next: The shell commands that continue the run.
         finished: The finished steps, in order.

@@ -101,7 +101,8 @@ class _States(Struct, frozen=True):
         with os.scandir(ours) as entries:
             names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
         for name in names:
-            if os.path.lexists(f"{ours}/{name}/journal"):
+            path = f"{ours}/{name}/journal"
+            if os.path.lexists(path) and (os.lstat(path).st_size or not os.path.isfile(path)):  # else a full disk
                 yield self._run(name)
             elif name.endswith(".make") and os.path.lexists(f"{ours}/{name}/log"):
                 yield self.of_make(name)
@@ -170,8 +171,8 @@ class _States(Struct, frozen=True):
             program = _Program(self.at(path), _text(self.at(path)))
             if program.text and load("python").verify_output(program, "").status == VerifyStatus.SOURCE_MISSING:
                 ended = ask_program([path, "status", *own, "--json"], self.base)
-                if ended.code == 0:
-                    return dict(json.loads(ended.output))
+                if ended.code == 0 and (shown := json.loads(ended.output)).get("same_program"):
+                    return dict(shown)
         return None
 
     def of_make(self, name: str) -> Run:

@@ -63,8 +63,7 @@ def resume(session: Session) -> int:
 
 def open_run(session: Session) -> int:
     """Start a run, or take up the existing one, without running a step."""
-    state = session.read_state()
-    reopens = any(each.reopens for each in session.extensions)
+    state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
     is_over = not state or state.condition == "complete" or (state.condition == "stop" and not reopens)
     is_new = is_over and not any(session.each("is_due"))
     vars(session.options).update(only=[], command="run" if is_new else "resume")
@@ -100,11 +99,14 @@ def step(session: Session) -> int:
 
 
 def reset(session: Session) -> int:
-    """Archive a run, even a damaged one."""
+    """Archive a run, even a damaged one, unless its command still runs."""
     session.alone()
-    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+    name, left = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime()), ""
     with suppress(UsageError, OSError):
-        name = state.begin["run"] if (state := session.read_state()) else "empty"
+        state = session.read_state()
+        name, left = (state.begin["run"], state.left()) if state else ("empty", "")
+    if left and state:
+        raise UsageError(f"step {state.node}: {left}")
     session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
     return EXIT_COMPLETE
 
@@ -155,8 +157,7 @@ def read_words(words: list[Any], own: Options, options: Options, given: OptionVa
     known = {name: takes for _, name, takes, _ in own}
     for name, each in given:
         found[name] = [*found[name], each] if "..." in known[name] else each
-    due = [name for name in known if name[0] != "-" and not found[name]]
-    rest = iter(words)
+    due, rest = [name for name in known if name[0] != "-" and not found[name]], iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
         if due and not word.startswith("--"):
@@ -227,7 +228,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
         vars(given).update(command="resume", by=None, note=None)  # they signed the answer
         return resume(session)
     except OSError as error:
-        if str(error.filename).startswith(session.store.directory):
+        if command in ("run", "open") and str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another directory with --state-dir"
         raise
 

@@ -23,8 +23,7 @@ class Display:
     """Lines on a stream, in color if it is a terminal that supports it."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream, self.is_terminal = stream, stream.isatty()
-        self.rules = stream  # for `rule`
+        self._stream, self.is_terminal, self.rules = stream, stream.isatty(), stream  # `rules`: for `rule`
         self.idle: Callable[[], None] = lambda: None  # called while a question waits
         self.gives_up: Callable[[], bool] = lambda: False  # whether to abandon a pipe that no one reads
         self._color = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -86,6 +85,7 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
         with signals:
             while not select.select([0], [], [], 0.2)[0]:  # a signal just before a read would wait for a key
                 display.idle()
+            display.idle()  # the reply may come too late
             return os.read(0, 65536).decode(errors="surrogateescape")
     except Interrupted:  # the key was echoed after the prompt
         display.line()

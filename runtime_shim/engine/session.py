@@ -119,7 +119,7 @@ class Extension(Part):
     - `mask(text)`: a text without secrets. `call(words)`: another command for a subcommand, or "".
     - `repeat(command)`: the words that later calls about this run repeat.
     - `hint()`: a suffix for the command that continues an answered run.
-    - `again(state)`: commands that continue a run that has ended, each with its purpose.
+    - `again(state)`: commands that continue a run that has ended, each with its purpose; `may_retry(state)`.
     - `choices(state, condition)`: such commands that answer the step, instead of the usual ones.
     - `facts(state)`: facts for the status of a run. `described(state, facts)`: the whole status.
     - `lines(facts, record)`: status lines below a step, or above all steps for None.
@@ -162,8 +162,7 @@ class Session:
 
     answers: Any = ("", ())  # digest of the file of answers, unused answers
     signals: Any = None
-    lender = ""  # who lends the lock of the run to this call
-    _group = ""  # of the last step
+    lender = _group = ""  # who lends the lock of the run to this call; the group of the last step
 
     def __init__(self, program: Table, options: Any, display: Display, kinds: Kinds, host: Host = ANY_HOST) -> None:
         self.program, self.options, self.display, self.host = program, options, display, host
@@ -258,7 +257,8 @@ class Session:
     def of_another_version(self, old: State) -> UsageError:
         """Return the error for a run of another version, with the steps that differ."""
         verb = "retry" if self.options.command == "retry" else "resume"
-        how = self.unfit(old) or f"to {verb} with this version: {self.call(verb, '--adopt')}"
+        unfit, how = self.unfit(old), f"to {verb} with this version: {self.call(verb, '--adopt')}"
+        how = f"{unfit}; restore the old version, or to archive it: {self.call('reset')}" if unfit else how
         found = differences(old.nodes, self.identity()["nodes"])
         return UsageError(*found, how, "this run belongs to a different version of this program")
 
@@ -277,8 +277,8 @@ class Session:
     def adopt(self) -> None:
         """Continue a run with this version of the program, and keep the registers that both have."""
         state, new = self.state, self.program["registers"]
-        if problem := self.unfit(state):
-            raise UsageError(f"to archive it:  {self.call('reset')}", problem)
+        if self.unfit(state):
+            raise self.of_another_version(state)
         names = self.names_in(state)
         node = names[state.node]
         condition = state.condition if self.performers[node].recovers else "waiting"

@@ -18,8 +18,7 @@ from runtime_shim.engine.texts import one_line
 ENDED = ("complete", "stop")
 MOVES = ("goto", "retry")  # outcomes of moves by an operator
 OURS, FORMAT = ".rdc", 1  # parent of state directories; journal format
-LONGEST_NAME = 200  # characters
-LENDS = "lends "  # starts a lock that its holder lends
+LONGEST_NAME, LENDS = 200, "lends "  # characters; starts a lock that its holder lends
 Step = Sequence[str]  # name, kind, title, digest of all that it does
 NOT_DONE = (
     *("title", "at", "edges", "group", "attempt", "variables", "placeholders", "timeout", "delay", "backoff", "expire"),
@@ -104,8 +103,7 @@ class State:
 
     def apply(self, record: Record) -> None:
         """Update the state with one record."""
-        kind = record["kind"]
-        self.brought = {**record.get("brought", {}), **self.brought}
+        kind, self.brought = record["kind"], {**record.get("brought", {}), **self.brought}
         if "answers" in record:
             self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
@@ -113,10 +111,8 @@ class State:
             return
         self.condition, self.since = record["condition"], record.get("time", "")
         if kind in ("begin", "adopt"):
-            self.registers = dict(record["registers"])
-            self.program, self.nodes = record["program"], record["nodes"]
-            self.name, self.source, self.steps = record["name"], record["source"], record["steps"]
-            self.node = record["node"]
+            self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
+            self.name, self.source, self.steps, self.node = (record[key] for key in ("name", "source", "steps", "node"))
             for one in self.finished:
                 one["node"] = record.get("renamed", {}).get(one["node"], one["node"])
         elif kind == "resume":
@@ -131,10 +127,13 @@ class State:
         """Return the processes of an interrupted step that are still running."""
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
-    def remaining_groups(self) -> list[int]:
-        """Return an interrupted step's process groups that still exist, maybe without their first process."""
+    def left(self, noun: str = "command") -> str:
+        """Return the processes that outlive an interrupted step, and the command that ends them, or ""."""
         groups = [(note["pid"], is_alive(note)) for note in self.notes if note["kind"] == "process"]
-        return [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]
+        left = [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]
+        pids, is_led = ", ".join(map(str, left)), any(is_led for _, is_led in groups)
+        runs = f"its {noun} still runs (pid {pids})" if is_led else f"processes of its {noun} still run (group {pids})"
+        return f"{runs}; wait until it ends, or stop it: kill -- -{pids.replace(', ', ' -')}" if left else ""
 
 
 def is_over(state: State) -> bool:
@@ -162,8 +161,7 @@ class Store:
 
     def __init__(self, directory: str, modes: Sequence[str] = ("",), is_named: bool = False) -> None:
         self.directory, self.modes = directory, modes
-        self.path = os.path.join(directory, "journal")
-        self.folder = os.path.join(os.getcwd(), directory)
+        self.path, self.folder = os.path.join(directory, "journal"), os.path.join(os.getcwd(), directory)
         self.count, self.size, self._is_named = 0, 0, is_named
         self._open: dict[str, tuple[int, ...]] = {}  # inode and device of files that must not move
 
@@ -194,8 +192,7 @@ class Store:
             return
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory, self._is_named)
-        self.lock_file = self._opened("lock", os.O_RDWR)
-        self.me = this_process().encode(errors="replace")
+        self.lock_file, self.me = self._opened("lock", os.O_RDWR), this_process().encode(errors="replace")
         self.hold(0.15)  # `status` holds the lock for an instant
         if is_ours:  # keep state out of Git, but leave an existing directory alone
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -300,8 +297,7 @@ def problem_with(state: State, new: Sequence[Step], names: Mapping[str, str]) ->
     """Return why a run cannot continue with these steps, or ""."""
     if state.node not in names:
         return f"the run is at step {state.node}, which this program does not have"
-    at, order = names[state.node], [step[0] for step in new]
-    old = {step[0]: step for step in state.steps}
+    at, order, old = names[state.node], [step[0] for step in new], {step[0]: step for step in state.steps}
     before, place = list(old)[: list(old).index(state.node)], order.index(at)
     done = {names.get(one["node"]) for one in state.finished if one["node"] in before}
     if again := [name for name in order[place:] if name in done]:

@@ -2,14 +2,13 @@
 
 import collections
 import json
-import os
 from collections.abc import Iterator, Sequence
 
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import picked
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Performer, Session
-from runtime_shim.engine.state import ENDED, State, is_over
+from runtime_shim.engine.state import ENDED, State, differences, is_over
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.times import readable, timed
 from runtime_shim.engine.walk import advance
@@ -36,18 +35,25 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):
         again = session.gathered("again", state)
-        retry = [] if is_over(state) or again else [("to run the failed step again", call("retry", *adopt))]
+        is_free = not (is_over(state) or again) and all(session.each("may_retry", state))
+        retry = [("to run the failed step again", call("retry", *adopt))] * is_free
         return [*retry, *again, ("to start a new run", call("run"))]
     if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
-    if condition == "interrupted":  # a running command has no outcome
-        words = () if state.running_processes() else words_of(node)
-        assumed = ((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)
-        return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
+    if condition == "interrupted":
+        words, can_rerun = decidable(state, node)
+        rerun = [("to run it again", call("resume", *adopt, "--rerun-interrupted"))] * can_rerun
+        return [*rerun, *((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
     waits = [("to answer", answering(session, name, reply)) for name in names for reply in kind.replies(node)]
-    return [*(session.gathered("choices", state, condition) or waits), ("to continue", call("resume", *adopt))]
+    found = (not adopt and session.gathered("choices", state, condition)) or waits
+    return [*found, ("to continue", call("resume", *adopt))]
+
+
+def decidable(state: State, node: Table) -> tuple[Sequence[str], bool]:
+    """Return the outcomes that an interrupted step may have, and whether it can run again."""
+    return ((), True) if state.running_processes() else (words_of(node), not state.left())
 
 
 def answering(session: Session, name: str, reply: str) -> str:
@@ -72,9 +78,11 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     if state is None:
         return session.through("described", {**facts, "state": "none", "next": [session.call("run")]}, state)
     session.each("before_run", state)
-    at = state.node if session.is_same(state) else session.names_in(state).get(state.node, "")
-    node = program["nodes"].get(at, {"title": ""})
-    word = condition_of(state, is_busy)
+    is_same, word = session.is_same(state), condition_of(state, is_busy)
+    unfit = "" if is_same or word in ENDED else session.unfit(state)
+    at = state.node if is_same else session.names_in(state).get(state.node, "")
+    asked = {step[0]: step[2] for step in state.steps}.get(state.node, "")  # by its own version
+    node = {"title": asked} if unfit else program["nodes"].get(at, {"title": ""})
     facts.update(state=word, run=state.begin["run"], began=state.begin["time"], step=state.node)
     now = {**program["registers"], **state.registers}
     facts["step_title"] = session.filled(node, "title", now)
@@ -82,19 +90,20 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     facts["question"] = session.mask(asked.partition("\n")[0].strip())
     pid = [None, *(one["pid"] for one in state.running_processes())][-1]
     done = [{"step": one["node"], **picked(one, KNOWN)} for one in timed(state)]
-    facts["since"] = [state.begin, *state.finished][-1].get("time", "")
-    facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
+    facts.update(pid=pid, left=state.left(), since=[state.begin, *state.finished][-1].get("time", ""))
+    facts.update(message=f"{unfit}; restore the old version" if unfit else state.message, same_program=is_same)
+    facts.update(finished=done, changes=[] if is_same else differences(state.nodes, session.identity()["nodes"]))
     facts.update({"holder": session.store.holder() if is_busy else "", **session.merged("facts", state)})
-    takes = not is_busy or (facts["holder"] and session.at("enter"))
+    takes = not is_busy or (is_same and facts["holder"] and session.at("enter"))
     found = choices(session, state, facts["state"]) if takes else ()
     following = [command for purpose, command in found if purpose != "to continue" or not is_busy]
     return session.through("described", {**facts, "next": following}, state)
 
 
 def status(session: Session) -> int:
-    """Print the status."""
-    is_busy = session.store.is_busy()  # first: it may end in between
-    facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
+    """Print the status, also that of another version's run."""
+    is_busy, session.options.adopt = session.store.is_busy(), True  # first: it may end in between
+    facts = describe(session, session.read() if session.read_state() else None, is_busy)
     return session.display.say([json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts))
 
 
@@ -108,14 +117,13 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
         where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
         since = f", {('since', 'ended')[word in ENDED]} {readable(facts['since'])}" * bool(facts["since"])
         yield from (one_line(f"run {facts['run']}{since}"), one_line(f"{word.upper()} {where}"))
-        if facts["pid"]:
-            left = ("still runs", ". Wait until it ends, or let rdc stop it and run it again")
-            how, hint = ("is running", "") if word == "running" else left
-            yield f"Its command {how} (pid {facts['pid']}){hint}."
+        if facts["left"] and (facts["pid"] or word != "running"):
+            yield f"Its command is running (pid {facts['pid']})." if word == "running" else facts["left"].capitalize()
         if facts["holder"]:
             yield f"A process {'asks' if word == 'waiting' else 'runs'} now: {facts['holder']}."
         if not facts["same_program"]:
-            yield "This run belongs to a different version of the program."
+            why = [*facts["changes"], *filter(None, [facts["message"]] * (word not in ENDED))]
+            yield one_line(f"This run belongs to a different version of the program: {'; '.join(why)}.")
         yield from (*[""][: len(done)], *session.gathered("lines", facts, None))
     if len(done) > RECENT:
         yield f"  ... {len(done) - RECENT} earlier steps"

@@ -33,8 +33,7 @@ def timed_step(before: Record, record: Record) -> Record:
     with suppress(ValueError, OverflowError):
         last, now = (moment(one.get("time")) for one in (before, record))
         took = max((now - last).total_seconds(), 0.0) if is_decision(record) else took
-        start = now - type(now - last)(seconds=took)
-        more = {"started": start.isoformat(timespec="microseconds")[:26] + "Z"}
+        more = {"started": (now - type(now - last)(seconds=took)).isoformat(timespec="microseconds")[:26] + "Z"}
     return {**record, **more, "took": took}
 
 

@@ -8,7 +8,8 @@ from runtime_shim.engine.private import refuse_links
 from runtime_shim.engine.program import Table, UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import ENDED, State, Store
-from runtime_shim.engine.texts import one_line, words_of
+from runtime_shim.engine.status import decidable
+from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import attempt_of
 from runtime_shim.operator.logs import folder_of, log_of
 from runtime_shim.tasks.ask import Asking
@@ -62,9 +63,9 @@ def current_step(session: Session, state: State, condition: str) -> Table:
     text = "\n\n".join(filter(None, (session.filled(node, key).strip("\n") for key in keys)))
     found: Table = {"by": "person" if isinstance(performer, Asking) else "rdc", "text": text, "entries": []}
     found.update({"replies": performer.replies(node), **performer.facts(name, node)})
-    if condition in ("interrupted", "held"):  # a running command has no outcome
-        words = () if state.running_processes() else words_of(node)
-        found.update(by="person", replies=[*words, "again"] if condition == "interrupted" else [])
+    if condition in ("interrupted", "held"):
+        words, can_rerun = decidable(state, node)
+        found.update(by="person", replies=[*words, *["again"] * can_rerun] if condition == "interrupted" else [])
     is_asked = found["by"] != "rdc"
     persons = {step for rule in session.program.get("rules", {}).values() for step in rule.get("persons", ())}
     return {

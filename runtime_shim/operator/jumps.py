@@ -33,8 +33,7 @@ def target_of(program: Table, name: str) -> Table:
 
 def moved(program: Table, state: State, name: str) -> Move:
     """Return the move of a jump. The step that is left gets all its attempts back."""
-    jumps, jump = program.get("jumps", {}), target_of(program, name)
-    node = program["nodes"].get(state.node, {})
+    jumps, jump, node = program.get("jumps", {}), target_of(program, name), program["nodes"].get(state.node, {})
     do: list[Any] = [[node["attempt"], "=", 0]] if "attempt" in node else []
     for group, effects in jump.get("entering", ()):  # outermost first
         if not is_within(jumps, state.node, group):
@@ -53,8 +52,8 @@ def goto(session: Session, shows: bool = True) -> int:
     state, before = session.state, session.state.node
     if not session.is_same(state):
         raise UsageError("goto needs the version of this program that started the run")
-    if pids := ", ".join(str(one["pid"]) for one in state.running_processes()):
-        raise UsageError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it or stop it")
+    if left := state.left():
+        raise UsageError(f"{session.label(before)}: {left}")
     move = moved(session.program, state, session.options.STEP)
     session.store.open()
     record = session.moved(before, move, "goto", f"moved to {one_line(move.node)}")

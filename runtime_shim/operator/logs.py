@@ -46,8 +46,7 @@ def log_lines(journal: str, number: int, node: str, mask: Mask = str) -> str:
     folder = folder_of(journal)
     with suppress(OSError, UsageError):
         refuse_links(folder)
-        own = log_of(number, node)
-        known = [name for name in os.listdir(folder) if name.startswith(f"{number:03}-")]
+        own, known = log_of(number, node), [name for name in os.listdir(folder) if name.startswith(f"{number:03}-")]
         for name in sorted(known, key=lambda name: name != own)[:1]:  # `resume --adopt` may have renamed the step
             with open(os.path.join(folder, name), "rb", opener=at_once) as file:
                 file.seek(max(os.fstat(file.fileno()).st_size - SHOWN_BYTES, 0))
@@ -80,8 +79,7 @@ class Logs(Extension):
         import threading  # slow to import
 
         name = log_of(len(self.session.state.finished) + 1, self.session.state.node)
-        log = self._folder.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT)
-        is_seen = os.isatty(1)
+        log, is_seen = self._folder.open(name, os.O_RDWR | os.O_APPEND | os.O_CREAT), os.isatty(1)
         source, sink = os.openpty() if is_seen else os.pipe()
         if is_seen:  # the command sees a terminal of this size, and ours does the rest
             tty.setraw(sink)

@@ -53,8 +53,7 @@ def facts_of(program: Table, records: Sequence[Record], state: State, condition:
         steps.append({"word": word, **picked(one, keys)})
         if one["outcome"] in NOT_PASSED and not is_decision(one):
             steps[-1]["log"] = written or output(number, one["node"])
-    found = list(decisions_in(records, steps))
-    first = state.begin
+    found, first = list(decisions_in(records, steps)), state.begin
     about = {"title": program["title"], "source": state.source, "run": first["run"], "state": condition}
     about.update(version=state.program[:8], started=first["time"], message=state.message, step=state.node)
     about.update(until=[one["time"] for one in (first, *state.finished) if "time" in one][-1])

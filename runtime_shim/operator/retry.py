@@ -19,7 +19,7 @@ def is_ignored(session: Session, record: Record, before: State) -> bool:
 
 
 def failed_last(session: Session) -> tuple[Record, State]:
-    """Return the record of the step that failed last and did not run again, and the state when it started.
+    """Return the record of the step that failed last and did not run again, and the state before it started.
 
     Without one, or if the run ignored its failure, it is the last step.
     """
@@ -29,21 +29,22 @@ def failed_last(session: Session) -> tuple[Record, State]:
     latest = {records[at]["node"]: at for at in done}.values()
     failed = (at for at in sorted(latest, reverse=True) if records[at]["outcome"] in (*NOT_PASSED, "rejected"))
     last = next((at for at in failed if not is_ignored(session, records[at], State(records[:at]))), done[-1])
-    return records[last], State(records[:last])
+    before = State(records[:last])
+    before.condition = "ready"
+    return records[last], before
 
 
 def rewind(session: Session) -> None:
     """Record that a run continues at the step that failed last, with all its attempts."""
     (record, before), now, is_same = failed_last(session), session.state.registers, session.is_same(session.state)
-    before.condition, name = "ready", record["node"]
+    name = record["node"]
     if not is_same and (not session.options.adopt or session.unfit(before)):
-        archive = [f"to archive it:  {session.call('reset')}"] if session.unfit(before) else []
-        raise UsageError(*archive, *session.of_another_version(before).args)
+        raise session.of_another_version(before)
     counter = session.program["nodes"].get(name, {}).get("attempt", f"{name} retries")
     before.registers.update({counter: 0} if counter in now else {})
     move = Move(name, before.registers, {key: to for key, to in before.registers.items() if now[key] != to}, "", ())
     after = session.condition_after(move, begins=False) if is_same else {"condition": "ready"}
-    word = word_of(session.program["nodes"].get(name, {}), record["outcome"])
+    word = word_of(session.program["nodes"].get(name, {}) if is_same else {}, record["outcome"])
     how = one_line(", ".join(filter(None, [f"after {word}", record["how"]])))
     session.display.rule(one_line(f"running {name} {record['title']} again {how}"))
     about = {**picked(record, ("kind", "node", "title", "instances")), "attempt": 1, "outcome": "retry", "how": how}
@@ -71,6 +72,12 @@ class Retries(Extension):
         if options.command == "retry" and not any(each.reopens for each in session.extensions):
             rewind(session)
         options.command = options.command.replace("retry", "resume")
+
+    def may_retry(self, state: State) -> bool:
+        """Return whether this version has the failed step, as far as that is known before."""
+        session = self.session
+        is_unknown = any(each.reopens for each in session.extensions)
+        return session.is_same(state) or is_unknown or not session.unfit(failed_last(session)[1])
 
     def end(self) -> None:
         """Show how to continue after STOP."""

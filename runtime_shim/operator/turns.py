@@ -11,12 +11,13 @@ from typing import Any
 
 from runtime_shim.engine.display import forget_typed
 from runtime_shim.engine.journal import Record, picked, read_journal
-from runtime_shim.engine.outcomes import AnsweredElsewhere
+from runtime_shim.engine.outcomes import AnsweredElsewhere, Waiting
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import LENDS, State, Store
 from runtime_shim.engine.status import KNOWN, told_by
 from runtime_shim.engine.texts import one_line, word_of
+from runtime_shim.values.limits import expires_at
 
 LENT = 5.0  # seconds to wait for a lock that is lent
 
@@ -67,7 +68,7 @@ class Turns(Extension):
         self.session.display.idle = self.look
 
     def look(self) -> None:
-        """Take up the answers of other processes; raise AnsweredElsewhere if there are any."""
+        """Take up the answers of other processes; raise AnsweredElsewhere if there are any, Waiting after an expiry."""
         session, state, display = self.session, self.session.state, self.session.display
         news = lend(session.store) if state.condition == "waiting" and is_wanted(session.store) else ()
         for record in news:
@@ -81,6 +82,10 @@ class Turns(Extension):
         if news:
             forget_typed()
             raise AnsweredElsewhere
+        if state.condition == "waiting" and time.time() >= expires_at(session.program, state):
+            forget_typed()
+            display.line()
+            raise Waiting(f"to continue: {session.call('resume')}", f"{session.label(state.node)} has expired")
 
     def enter(self) -> None:
         """Lock the run, or borrow the lock from a terminal that asks."""
@@ -89,8 +94,11 @@ class Turns(Extension):
             session.alone()
         except UsageError:
             asked: Any = session.read_state() if store.within and store.is_busy() else None
-            if asked is None or asked.condition != "waiting" or not session.is_same(asked):
+            if asked is None or asked.condition != "waiting":
                 raise
+            if not session.is_same(asked):
+                how = f"to answer it, restore the old version, or go to its terminal ({store.holder()})"
+                raise UsageError(how, session.of_another_version(asked).args[-1]) from None
             self._take_turn(asked)
         session.lender = lender(store)
 

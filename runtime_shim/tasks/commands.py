@@ -38,8 +38,7 @@ class Commands(Calling):
         if attempt_of(node, self.session.state.registers) == 1:
             self.session.display.dim(self.session.texts(node, "prompt"))
         self.session.check_stop()
-        command = self.session.filled(node, "command")
-        environment = self.environment(node)
+        command, environment = self.session.filled(node, "command"), self.environment(node)
         try:
             return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))
         except OSError as error:

@@ -44,18 +44,15 @@ class Calling(Performer):
     def recover(self, name: str) -> "Done | None":
         """Decide about an interrupted step by options or by asking the operator."""
         session, options = self.session, self.session.options
-        label = session.label(name)
-        node, running = session.program["nodes"][name], session.state.running_processes()
-        if running:  # no decision yet, unless the options end it
-            still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
-            if not options.rerun_interrupted:
-                advice, known = f"{still}; wait until it ends, or stop it", hints(session, "interrupted")
-                raise UsageError(*known, advice) if options.assume else Waiting(advice, *known)
-            session.display.line(f"{still}; ending it")
+        label, node = session.label(name), session.program["nodes"][name]
+        running, left = session.state.running_processes(), session.state.left(self.noun)
+        if running and options.rerun_interrupted:
+            session.display.line(f"{label}: {left.partition(';')[0]}; ending it")
             end_groups(running)
-        if not options.assume and (groups := session.state.remaining_groups()):  # maybe not of this run: don't end them
-            still = f"{label}: processes of its {self.noun} still run (group {', '.join(map(str, groups))})"
-            raise Waiting(f"{still}; wait until they end, or stop them", *hints(session, "interrupted"))
+            left = session.state.left(self.noun)  # maybe not of this run: don't end it
+        if left and (running or not options.assume):  # no decision yet
+            still, known = f"{label}: {left}", hints(session, "interrupted")
+            raise UsageError(*known, still) if options.assume else Waiting(still, *known)
         if options.assume and options.assume not in words_of(node):
             raise UsageError(f"{name} cannot have the outcome {options.assume}")
         if options.rerun_interrupted or options.assume:

@@ -35,8 +35,7 @@ def add_common(table: Table) -> None:
 
     Steps handle inputs that `about` lists among its texts.
     """
-    values = table.pop("outputs", [])
-    inputs = [item["name"] for item in table.get("inputs", [])]
+    values, inputs = table.pop("outputs", []), [item["name"] for item in table.get("inputs", [])]
     names = [name for name in (*inputs, *values) if name not in table["registers"]]
     table["registers"] = {**dict.fromkeys(names), **table["registers"]}
     marks = {f"{{{{{name}}}}}": [name, "", "", f"{{{{{name}}}}}"] for name in names}

@@ -90,10 +90,11 @@ class Expiry(Extension):
         return {**record, "expire": seconds_of("--expire", given)} if given else record
 
     def waits(self) -> None:
-        """Record when a run started to wait."""
-        state = self.session.state
-        if longest_wait(self.session.program, state) and all(note["kind"] != "waits" for note in state.notes):
-            self.session.record({"kind": "waits", "since": time.time()})
+        """Record when a run started to wait, unless a terminal has asked until it expired."""
+        state, program, now = self.session.state, self.session.program, time.time()
+        is_new = longest_wait(program, state) and all(note["kind"] != "waits" for note in state.notes)
+        if is_new and now < expires_at(program, state):
+            self.session.record({"kind": "waits", "since": now})
 
     def read(self, state: State) -> None:
         """Give a step that has waited too long its outcome."""
@@ -105,8 +106,7 @@ class Expiry(Extension):
             state.condition, state.message = "stop", f"expired: the run waited longer than {longest}"
             state.notes.append({"kind": "expired"})
             return
-        session.state = state
-        outcome = "rejected" if task == "gate" else "fail"
+        session.state, outcome = state, "rejected" if task == "gate" else "fail"
         move = advance(program, name, state.registers, outcome)
         about = {**session.moved(name, move, outcome, f"expired after {longest}"), "by": "rdc"}
         self._due = session.through("record", {**about, **session.condition_after(move, state, begins=False)})

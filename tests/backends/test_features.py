@@ -47,16 +47,14 @@ def with_step(task: Task, *edges: Edge) -> Program:
 def examples() -> dict[Feature, Program]:
     """For each feature a program whose first step uses it."""
     found = {feature: with_step(task) for feature, task in TASKS.items()}
-    found[Feature.KEYWORDS] = found[Feature.AGENTS]
-    ready = Ask("pass_fail", text("Ready?"))
+    found[Feature.KEYWORDS], ready = found[Feature.AGENTS], Ask("pass_fail", text("Ready?"))
     found[Feature.TEXTS] = with_slot(ready, replace(to("COMPLETE"), effects=(Keep("x"),)))
     found[Feature.EXTRACTS] = with_slot(REVIEWER, replace(to("COMPLETE"), effects=(Keep("x", extract="field"),)))
     keeps = replace(to("COMPLETE"), effects=(Keep("x", "output", "x"),))
     found[Feature.OUTPUTS] = with_slot(Shell("sh", text("true")), keeps)
     found[Feature.INPUTS] = replace(with_slot(Branch()), inputs=(Input("x", "string"),))
     found[Feature.TIMEOUTS] = with_settings(Settings(timeout=1))
-    found[Feature.DELAYS] = with_settings(Settings(delay=1))
-    found[Feature.EXPIRY] = with_step(ready)
+    found[Feature.DELAYS], found[Feature.EXPIRY] = with_settings(Settings(delay=1)), with_step(ready)
     expiring = replace(found[Feature.EXPIRY].nodes[0], settings=Settings(expire=60))
     found[Feature.EXPIRY] = program(expiring, *found[Feature.EXPIRY].nodes[1:])
     found[Feature.VISITS] = with_visit_limits(with_step(ready), [VisitLimit("1", 2)])[0]

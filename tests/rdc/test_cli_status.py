@@ -91,7 +91,11 @@ def test_status_with_a_file_and_of_a_run_whose_document_is_gone_or_changed(tmp_p
     assert spawn("status", file, cwd=tmp_path).out == spawn("run", file, "status", cwd=tmp_path).out
     assert json.loads(spawn("status", file, "--json", cwd=tmp_path).out)["state"] == "waiting"
     document(tmp_path, command="date")
-    assert runs(tmp_path)["deploy"]["next"] == [f"rdc run {file} status"]
+    assert runs(tmp_path)["deploy"]["next"] == [f"rdc run {file} resume --adopt"]
+    (tmp_path / file).write_text(ASKING.replace("the site", "it").format(command="true"), encoding="utf-8")
+    head, *following = call("status", cwd=tmp_path).out.splitlines()
+    assert head.startswith("deploy  WAITING at 2: Check the site; step 2 was started, and this version has another ")
+    assert (head.split("; ")[-1], following) == ("restore the old version", [f"  rdc run {file} reset"])
     (tmp_path / file).unlink()
     run = runs(tmp_path)["deploy"]
     assert (run["state"], run["step"], run["next"]) == ("waiting", "2", [])
@@ -190,7 +194,9 @@ def test_status_names_a_damaged_state_and_lists_the_others(tmp_path: Path) -> No
     spawn("run", document(tmp_path), cwd=tmp_path)
     path = tmp_path / ".rdc/bad/journal"
     path.parent.mkdir()
-    for journal in (b"", b"1 run ", b"1 run \n2  | \n", b"\0" * 20, b"[" * 100_000, None):
+    path.touch()
+    assert list(runs(tmp_path)) == ["deploy"], "the disk was full, so no run has started"
+    for journal in (b"1 run ", b"1 run \n2  | \n", b"\0" * 20, b"[" * 100_000, None):
         path.unlink(missing_ok=True)
         os.mkfifo(path) if journal is None else path.write_bytes(journal)
         found = runs(tmp_path, code=1)

@@ -142,7 +142,7 @@ def test_the_document_decides_if_it_would_include_a_new_file(tmp_path: Path, mon
     assert spawn("run", "ops/a.runbook.md", cwd=tmp_path).code == 75
     assert runs(tmp_path, monkeypatch, compiles=False)[0].step == "2"
     document(tmp_path, "ops/part.runbook.md", "# Part\n\n## 1. Look\n\n```bash\nfalse\n```\n")
-    assert runs(tmp_path, monkeypatch, compiles=True)[0].next == ("rdc run ops/a.runbook.md status",)
+    assert runs(tmp_path, monkeypatch, compiles=True)[0].next == ("rdc run ops/a.runbook.md resume --adopt",)
 
 
 def test_the_document_decides_in_a_project_that_is_newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_the_file_is_written_once_and_privately(waiting: Path, monkeypatch: pyte
     assert spawn("run", "a.runbook.md", "run", "--dry-run", "--as", "b", cwd=waiting).code == 0
     assert not (waiting / ".rdc/a@b").exists()
     document(waiting, "a.runbook.md", ASKS.format("true").replace("NO: STOP", "NO: GOTO 1"))
-    assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
+    assert runs(waiting, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md resume --adopt",)
     assert spawn("run", "a.runbook.md", "resume", "--adopt", cwd=waiting).code == 75
     assert runs(waiting, monkeypatch, compiles=False)[0].state == "waiting", "an adopted version is stored"
     names = {path.name for path in stored(waiting).parent.iterdir()}
@@ -259,7 +259,7 @@ def test_a_forged_loop_does_not_hang(tmp_path: Path, monkeypatch: pytest.MonkeyP
     before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("rdc status hangs"))
     signal.alarm(20)
     try:
-        assert runs(tmp_path, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md status",)
+        assert runs(tmp_path, monkeypatch, compiles=True)[0].next == ("rdc run a.runbook.md resume --adopt",)
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)

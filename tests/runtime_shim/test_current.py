@@ -18,7 +18,7 @@ from runtime_shim.operator.current import AGENTS, FOR_A_PERSON
 from tests.runtime_shim.operator import at_terminal, codes, unchanged, waiting
 from tests.runtime_shim.operator import facts_of as status
 from tests.runtime_shim.stepspec.stages import EXECUTE, compiled, stage
-from tests.support.process import LOOP, Place, Table, ask, kill, shell
+from tests.support.process import LOOP, Place, Table, ask, kill, shell, wait_until
 from tests.support.process import program as table_of
 from tests.support.runtime_programs import Compiled, agent, edge, node, of, program, sh, slot, stored
 
@@ -140,13 +140,15 @@ def test_an_interrupted_step_is_for_a_person(tmp_path: Path) -> None:
 
 
 def test_a_command_that_still_runs_has_no_outcome(tmp_path: Path) -> None:
-    place = Place(tmp_path, table_of({"1": shell("echo $$ > pid; exec sleep 60", "COMPLETE")}))
+    place = Place(tmp_path, table_of({"1": shell("sleep 60 & echo $$ > pid; wait", "COMPLETE")}))
     running = place.start("run")
     group = int(place.wait_for("pid"))
     during = status(place)
     assert (during["state"], during["current"]["by"]) == ("running", "rdc")
     kill(running)
     assert current(place)["replies"] == ["again"]
+    os.kill(group, signal.SIGKILL)
+    wait_until(lambda: current(place)["replies"] == ["pass", "fail"])
     os.killpg(group, signal.SIGKILL)
 
 

@@ -74,6 +74,15 @@ def test_errors_of_the_system_name_the_file(tmp_path: Path, call: str) -> None:
     assert re.fullmatch(r"rdc: error: \S+: Broken; choose another directory with --state-dir", result.last), result.last
 
 
+def test_no_other_directory_is_advised_to_a_run_and_an_empty_journal_is_no_run(tmp_path: Path) -> None:
+    place = waiting(tmp_path, REVIEW)
+    place.hook("import fcntl\ndef fail(*_): raise OSError(30, 'Broken')\nif len(sys.argv) > 2: fcntl.flock = fail")
+    for words in ("answer 2 pass", "resume --adopt", "reset --state-dir .rdc/deploy"):
+        assert place.run(*words.split()).last == "rdc: error: .rdc/deploy/lock: Broken"
+    place.journal.write_bytes(b"")
+    assert "No run has started here." in place.run("status").out
+
+
 def with_command(command: str) -> Table:
     """A program whose second step does something to the state."""
     steps = {

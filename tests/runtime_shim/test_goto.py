@@ -66,15 +66,19 @@ def test_goto_is_refused_where_no_step_is_there_or_the_limit_is_reached(tmp_path
     assert (refused.code, "the limit of 2 steps was reached; to start a new run: " in refused.last) == (2, True)
 
 
-def test_goto_is_refused_while_the_command_still_runs(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": shell("echo $$ > pid; exec sleep 60", "2"), "2": ask("COMPLETE")}))
+def test_goto_and_reset_are_refused_while_the_command_or_its_children_still_run(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("sleep 60 & echo $$ > pid; wait", "2"), "2": ask("COMPLETE")}))
     process = place.start("run")
     pid = int(place.wait_for("pid"))
     assert "another process is using" in place.run("goto", "2").last
     kill(process)
-    refused = place.run("goto", "2")
-    assert (refused.code, f"its command still runs (pid {pid})" in refused.last) == (2, True)
-    os.kill(pid, signal.SIGKILL)
+    for still in (f"its command still runs (pid {pid})", f"processes of its command still run (group {pid})"):
+        wait_until(lambda: still in place.run("goto", "2").last)  # noqa: B023
+        for words in (["goto", "2"], ["reset"]):
+            refused = place.run(*words)
+            assert (refused.code, still in refused.last, refused.last.split(": ")[-1]) == (2, True, f"kill -- -{pid}")
+        os.kill(pid, signal.SIGKILL)
+    os.killpg(pid, signal.SIGKILL)
     wait_until(lambda: place.run("goto", "2").code == 0)
     assert place.run("resume").last == "rdc: WAITING 2 Review", "nobody decides about what was left"
 

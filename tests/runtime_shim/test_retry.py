@@ -137,6 +137,7 @@ def test_a_corrected_document_continues_after_stop(tmp_path: Path) -> None:
         place.write(program({**again, "4": steps["4"]}))
         refused = place.run("retry", "--adopt")
         assert (refused.code, "has finished, and this version would run it again" in refused.err) == (2, True)
+        assert facts_of(place)["next"] == [f"{place.script} run"], "what is refused is not offered"
         place.write(program({**steps, "2": {**shell("echo right >> log", "3", "4"), "title": "Install"}}))
         refused = place.run("retry")
         assert (refused.code, "steps changed: 2" in refused.err) == (2, True)
@@ -145,6 +146,13 @@ def test_a_corrected_document_continues_after_stop(tmp_path: Path) -> None:
     assert place.run("retry", "--adopt", "--by", "ann").code == 75
     assert place.text("log") == "one\ntwo\nback\nright\n"
     assert [record["kind"] for record in place.records()].count("adopt") == 1
+
+
+def test_a_retry_tells_how_the_step_ended_in_its_own_version(tmp_path: Path) -> None:
+    first, last = shell("true", "2", title="Restart"), ask("COMPLETE", question="yes/no")
+    place = stopped(tmp_path, program({"1": shell("true", "2"), "2": shell("false", "COMPLETE", title="Restart")}))
+    place.write(program({"1": first, "2": last}))
+    assert "rdc: running 2 Restart again after FAIL, exit code 1\n" in place.run("retry", "--adopt").err
 
 
 def test_a_limit_is_raised_where_a_retry_would_reach_it_again(tmp_path: Path) -> None:

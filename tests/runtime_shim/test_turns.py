@@ -113,12 +113,29 @@ def test_other_version_and_running_command_take_no_answer(tmp_path: Path) -> Non
     terminal = asking(place)
     terminal.expect(r"\[pass/fail\] ")
     place.write(program({"1": ask("2"), "2": shell("true; until test -e go; do sleep 0.02; done", "COMPLETE")}))
-    assert "another process is using" in place.run("answer", "1", "pass").last
+    refused = place.run("answer", "1", "pass").err
+    assert f"restore the old version, or go to its terminal (pid {terminal.pid}, " in refused
+    assert refused.endswith("rdc: error: this run belongs to a different version of this program\n")
+    assert facts_of(place)["next"] == []
     terminal.type("pass\n")
     wait_until(lambda: place.walk() == ["1 pass"])
     assert "wait until it ends" in place.run("answer", "1", "pass").last
     (tmp_path / "go").touch()
     assert terminal.close() == 0
+
+
+@pytest.mark.parametrize("typed", ["", "pass\n"])
+def test_terminal_gives_up_a_question_that_expires(tmp_path: Path, typed: str) -> None:
+    place = Place(tmp_path, program({"1": ask("2", expire=60), "2": shell("echo two >> log", "COMPLETE")}))
+    place.later()
+    terminal = asking(place)
+    terminal.expect(r"\[pass/fail\] ")
+    place.later(61)
+    terminal.type(typed)
+    terminal.expect("rdc: 1 Review has expired\nrdc: WAITING 1 Review\n")
+    assert (terminal.close(), "expired after 1 min" in place.run("status").out) == (75, True)
+    assert place.run("answer", "1", "pass").last == "rdc: error: 1 expired after 1 min 0 s"
+    assert (place.run("resume").code, place.walk(), place.text("log")) == (1, ["1 fail"], "")
 
 
 def test_answer_continues_at_once(tmp_path: Path) -> None:

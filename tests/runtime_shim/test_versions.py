@@ -23,12 +23,13 @@ def test_state_of_another_program(tmp_path: Path) -> None:
     place = waiting(tmp_path, REVIEW)
     place.write(other_program(**{"3": shell("echo new >> log", "4"), "4": shell("echo four >> log", "COMPLETE")}))
     with unchanged(place):
-        for words in (("resume",), ("answer", "2", "pass"), ("status",)):
+        for words in (("resume",), ("answer", "2", "pass")):
             refused = place.run(*words)
             assert refused.code == 2
             assert all(each in refused.err for each in ("added: 4", "changed: 3", "resume --adopt"))
             assert refused.last == "rdc: error: this run belongs to a different version of this program"
-    assert "WAITING" in place.run("status", "--adopt").out
+        assert "WAITING" in place.run("status").out
+        assert facts_of(place)["next"] == facts_of(place, "--adopt")["next"] == [f"{place.script} resume --adopt"]
     assert codes(place, "resume --adopt", "answer 2 pass", "resume") == [75, 0, 0]
     assert place.text("log") == "one\nnew\nfour\n"
     assert [record["kind"] for record in place.records()].count("adopt") == 1
@@ -70,9 +71,14 @@ def test_a_waiting_question_that_changed_is_not_adopted(tmp_path: Path, step: Ta
     place = waiting(tmp_path, REVIEW)
     place.write(other_program(**{"2": {**step, "title": step["title"] if step["task"] == "ask" else "Review"}}))
     with unchanged(place):
-        refused = place.run("resume", "--adopt")
-        assert (refused.code, "--adopt" in refused.err) == (2, False)
-    assert facts_of(place, "--adopt")["next"] == [f"{place.script} reset"]
+        for words in (["resume"], ["resume", "--adopt"], ["answer", "2", "pass"]):
+            refused = place.run(*words)
+            assert (refused.code, "--adopt" in refused.err) == (2, False)
+            assert f"; restore the old version, or to archive it: {place.script} reset\n" in refused.err
+    facts = facts_of(place)
+    assert (facts["next"], facts["step_title"], facts["question"]) == ([f"{place.script} reset"], "Review", "")
+    assert f"different version of the program: steps changed: 2; {facts['message']}.\n" in place.run("status").out
+    assert facts["message"].endswith("; restore the old version")
 
 
 @pytest.mark.parametrize("step", [ask("COMPLETE", title="Work"), shell("echo 2", "COMPLETE")])
@@ -205,7 +211,7 @@ def test_end_of_another_version_is_told_again(tmp_path: Path) -> None:
     place.write(program({"1": shell("echo new >> log", "COMPLETE")}))
     status = place.run("status")
     assert status.code == 0
-    assert "STOP gave up\nThis run belongs to a different version of the program.\n" in status.out
+    assert "STOP gave up\nThis run belongs to a different version of the program: steps " in status.out
     assert status.out.endswith(f"  {place.script} run\n")
     again = place.run("resume")
     assert (again.code, again.last) == (1, "rdc: STOP gave up")

@@ -322,8 +322,7 @@ class Legs(Database):
             query = "SELECT workflow_uuid, output FROM operation_outputs WHERE output IS NOT NULL AND workflow_uuid IN"
             for name, output in self.rows(f"{query} ({marks}) ORDER BY workflow_uuid, function_id", *some):
                 outputs.setdefault(name, []).append(output)
-        given = [json.loads(inputs[name])["positionalArgs"][2] for name in names]
-        records = []
+        given, records = [json.loads(inputs[name])["positionalArgs"][2] for name in names], []
         for name, each in zip(names, given, strict=True):
             said = (json.loads(json.loads(output)) for output in outputs.get(name, ()))
             records += [*each["records"], *(one["record"] for one in said if "record" in one)]

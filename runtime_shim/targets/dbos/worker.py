@@ -36,8 +36,7 @@ class Worker:
         self.host = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())
         self.name = f"{self.host}:{os.getpid()}:{os.urandom(4).hex()}"
         self.channels: dict[str, Channel] = {}  # to the helpers, by leg
-        self.stops, self.is_lost = 0, False
-        self._leases = Leases(database)
+        self.stops, self.is_lost, self._leases = 0, False, Leases(database)
         self._told: set[str] = set()
         self._parked: list[str] = []
 

@@ -111,8 +111,7 @@ def find_kept(api: Api, number: str, any_part: bool) -> str:
 
 def problem_of(run: Table, number: str, events: list[str]) -> Any:  # a string, or None
     """Return why a run is foreign, "" if it is not; None if the answer is not about a run."""
-    here = os.environ["GITHUB_REPOSITORY"]
-    workflow, branch = workflow_path(), os.environ["GITHUB_REF_NAME"]
+    here, workflow, branch = os.environ["GITHUB_REPOSITORY"], workflow_path(), os.environ["GITHUB_REF_NAME"]
     try:
         if str(run.get("id")) != number or not _is_here(run.get("repository"), here):
             return "it belongs to another repository"

@@ -180,8 +180,7 @@ def check_kept(kept: str) -> Table:
 def take_over(kept: str, state: str, answers: str, own: Iterable[str]) -> None:
     """Put a kept run's files in place; the files `own` of the workspace stay as they are."""
     temporary = os.environ["RUNNER_TEMP"]
-    before = os.path.join(temporary, "rdc-before")
-    files = {path: _read(path) for path in own}
+    before, files = os.path.join(temporary, "rdc-before"), {path: _read(path) for path in own}
     try:
         os.makedirs(before, exist_ok=True)
         for entry in list(os.scandir(".")):

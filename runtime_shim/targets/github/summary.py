@@ -204,8 +204,7 @@ def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
 
 def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
     """Write the run summary: its question or result, and its steps."""
-    mask, program = job.mask, job.program
-    waits = state.condition == "waiting"
+    mask, program, waits = job.mask, job.program, state.condition == "waiting"
     said = (f"WAITING {state.node}" if waits else f"{state.condition.upper()} {state.message}").strip()
     if waits or state.condition in ("complete", "stop"):
         job.runner.page(mask(f"### {as_cell(said[: LONGEST_LABEL * 30])}\n"))

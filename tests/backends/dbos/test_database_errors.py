@@ -211,8 +211,7 @@ def test_network_disks_are_known(tmp_path: Path) -> None:
 def test_a_pool_of_connections_is_refused() -> None:
     """It gives each client a key of its own, and not that of the server's process."""
     connection: Any = MagicMock()
-    connection.info.backend_pid = 4242
-    connection.execute.return_value.fetchone.return_value = (1,)
+    connection.info.backend_pid, connection.execute.return_value.fetchone.return_value = 4242, (1,)
     database: Any = SimpleNamespace(is_sqlite=False, connect=lambda: connection, worded=nullcontext, shown="the pool")
     with pytest.raises(
         UsageError, match=r"the pool is a connection pool such as PgBouncer: .*; use the address of the"

@@ -38,8 +38,7 @@ class Engine:
         self.before_storing: Callable[[], bool] = bool
 
     def record(self, _step: str, receive: Callable[[], Message]) -> Message:
-        message = receive()
-        look, self.before_storing = self.before_storing, bool
+        message, look, self.before_storing = receive(), self.before_storing, bool
         if look():
             raise NotMineError
         self.stored.append(message)

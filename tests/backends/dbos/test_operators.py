@@ -225,8 +225,7 @@ def test_an_adopted_run_keeps_the_records_that_its_worker_made_before_it_was_can
 
 
 def test_documents_in_one_database_do_not_see_the_runs_of_each_other(queued: WarmFleet, tmp_path: Path) -> None:
-    script = queued.script
-    queued.script = tmp_path / "other.py"
+    script, queued.script = queued.script, tmp_path / "other.py"
     queued.compile(RETRIES.replace("# Retry", "# Other"), "other.runbook.md")
     assert queued.call("list", "--all").out == "There are no runs.\n"
     forge(queued, "UPDATE workflow_status SET updated_at = 0")

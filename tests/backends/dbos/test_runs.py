@@ -34,8 +34,7 @@ def either(request: pytest.FixtureRequest) -> Iterator[WarmFleet]:
 
 
 def test_a_run_waits_for_a_person_and_goes_on(either: WarmFleet, tmp_path: Path) -> None:
-    fleet, folder = either, either.folder
-    elsewhere = tmp_path / "elsewhere"
+    fleet, folder, elsewhere = either, either.folder, tmp_path / "elsewhere"
     elsewhere.mkdir()
     started = fleet.call("start", "--id", "w1", "--wait")
     assert (started.code, started.out) == (75, "")

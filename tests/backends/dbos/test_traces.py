@@ -54,8 +54,7 @@ def test_runs_at_the_same_time_have_their_own_traces_also_of_their_end(
     sqlite_fleet: WarmFleet, collector: Collector, tmp_path: Path
 ) -> None:
     """The collector is broken when the last run begins."""
-    fleet = sqlite_fleet
-    fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+    fleet, fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = sqlite_fleet, collector.url
     fleet.compile(TELLS)
     fleet.worker("--jobs", "4")
     for number in range(4):
@@ -83,8 +82,7 @@ def test_runs_at_the_same_time_have_their_own_traces_also_of_their_end(
 
 
 def test_another_worker_sends_the_rest_of_a_killed_one(sqlite_fleet: WarmFleet, collector: Collector) -> None:
-    fleet = sqlite_fleet
-    fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = collector.url
+    fleet, fleet.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = sqlite_fleet, collector.url
     fleet.compile(WAITS)
     worker = fleet.worker()
     fleet.start("r1")

@@ -75,8 +75,7 @@ def test_no_text_leaves_its_label(shown: Program) -> None:
 @given(case=cases())
 def test_graphviz_draws_the_picture_of_every_runbook(case: Drawn) -> None:
     shown = compiled_case(case)
-    found = drawn(emitted(shown))
-    spread = complete(shown)
+    found, spread = drawn(emitted(shown)), complete(shown)
     assert_same(found, spread)
     assert sorted(box.name for box in found.boxes) == sorted([START, *(box.node.id for box in spread.boxes)])
     assert sorted(arrow.name for arrow in found.arrows) == sorted(

@@ -32,8 +32,7 @@ INLINE: Mapping[str, object] = {"checkout": False, "runtime": "inline"}
 def compiled(made: Program, options: Mapping[str, object] | None = None) -> Workflow:
     found = GithubBackend().emit(made, options or {})
     assert found.text, found.diagnostics
-    workflow = Workflow(found.text)
-    workflow.made = found
+    workflow, workflow.made = Workflow(found.text), found
     return workflow
 
 

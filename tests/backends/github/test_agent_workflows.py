@@ -359,8 +359,7 @@ def test_git_obeys_nothing_that_agents_have_written_and_knows_no_secret(tmp_path
     inner = folder / "inner"
     inner.mkdir()
     repository(inner)
-    base = repository(folder)
-    call = outside / "call"
+    base, call = repository(folder), outside / "call"
     call.write_text(f"#!/bin/sh\nenv >> {outside}/seen\ncat\n")
     call.chmod(0o755)
     for hook in ("post-index-change", "pre-commit", "post-checkout", "reference-transaction", "fsmonitor-watchman"):
@@ -389,8 +388,7 @@ def test_git_obeys_nothing_that_agents_have_written_and_knows_no_secret(tmp_path
 
 
 def test_changes_that_hold_a_secret_do_not_go_out(tmp_path: Path) -> None:
-    base = repository(tmp_path / "repository")
-    made = replace(program(), secrets=("KEY",))
+    base, made = repository(tmp_path / "repository"), replace(program(), secrets=("KEY",))
     agents = {"coder": f"printf '\\377hunter2hunter2' > old.txt; {AGENT}"}
     workflow = compiled(made, publish="artifact", secrets=["KEY"], agents=agents)
     secrets = {"KEY": "hunter2hunter2"}
@@ -412,8 +410,7 @@ def test_an_agent_that_alters_the_program_has_nothing_published(tmp_path: Path) 
 
 
 def test_a_part_from_which_only_a_gate_leads_on_has_no_step_that_publishes() -> None:
-    made = program()
-    ends = {"plan", "implement", "review"}
+    made, ends = program(), {"plan", "implement", "review"}
     nodes = [replace(node, edges=tuple(map(_stopping, node.edges))) if node.id in ends else node for node in made.nodes]
     jobs = parsed(compiled(replace(made, nodes=tuple(nodes)), publish="pull-request"))["jobs"]
     assert "part_1.outputs.artifact" not in jobs["publish_pull_request"]["if"]

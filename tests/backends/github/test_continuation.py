@@ -84,8 +84,7 @@ ASKS = "## 1\n\nIs it good?\n\nTRANSITIONS\n"
 
 def test_a_pull_request_goes_on_at_its_branch_and_that_of_a_fork_nowhere(tmp_path: Path) -> None:
     run = Run(tmp_path, ASKS.replace("TRANSITIONS", "- NO: STOP"), {"on": ["pull_request", "push"]})
-    head = {"ref": "a$(id)b", "repo": {"full_name": "owner/repository"}}
-    facts = {"head_ref": "a$(id)b"}
+    head, facts = {"ref": "a$(id)b", "repo": {"full_name": "owner/repository"}}, {"head_ref": "a$(id)b"}
     own = run(event="pull_request", payload={"pull_request": {"number": 12, "head": head}}, facts=facts)
     assert "--ref 'a$(id)b' -f resume=1 " in own.summary
     assert "--ref main -f resume=2 " in run(event="push").summary

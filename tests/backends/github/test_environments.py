@@ -180,8 +180,7 @@ def test_a_run_that_waited_goes_on_behind_an_environment(tmp_path: Path) -> None
         node("3", Ask("input", text("Why?")), to("4", "pass")),
         node("4", shows("4"), to(COMPLETE)),
     )
-    workflow = compiled(made, {"steps": {"2": {"environment": "production"}}})
-    ends = []
+    workflow, ends = compiled(made, {"steps": {"2": {"environment": "production"}}}), []
     for number, inputs in enumerate([{}, {"answers": "1 yes", "resume": "1"}, {"answers": "3 so", "resume": "2"}], 1):
         asked = {"production": ["approved"]} if number == 2 else {}
         ends.append(ended(run(tmp_path, workflow, {}, number, inputs=inputs, environments=asked)))

@@ -95,8 +95,7 @@ def test_two_gates_in_a_row_hand_on_the_state_of_their_parts(tmp_path: Path) -> 
     assert headings(decided(tmp_path, workflow, "approved", "approved")) == ["COMPLETE Both"]
     saved = sorted(path.name for path in (tmp_path / "history" / "1" / "artifacts").iterdir())
     assert [name for name in saved if "state" in name] == ["rdc-state-part_1", "rdc-state-part_2"]
-    jobs = parsed(workflow)["jobs"]
-    takes = "Load the run and its workspace"
+    jobs, takes = parsed(workflow)["jobs"], "Load the run and its workspace"
     taken = {job: step["with"]["name"] for job in jobs for step in jobs[job]["steps"] if step["name"] == takes}
     assert taken == {"part_2": "rdc-state-part_1", "part_3": "rdc-state-part_2"}
 

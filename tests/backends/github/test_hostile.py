@@ -52,8 +52,7 @@ def written(folder: Path, case: Drawn) -> list[Path]:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
-    program = program_at(folder / MAIN)
-    paths = []
+    program, paths = program_at(folder / MAIN), []
     for number, options in enumerate(MODES):
         emission = GithubBackend().emit(program, options)
         if emission.text:

@@ -311,8 +311,7 @@ def test_only_fields_of_the_list_can_be_named() -> None:
 
 
 def test_a_fixed_value_and_a_truth_value(tmp_path: Path) -> None:
-    declared = Input("DRY", type="boolean")
-    shows = sh('echo "$DRY" >> "$FOLDER/shown"')
+    declared, shows = Input("DRY", type="boolean"), sh('echo "$DRY" >> "$FOLDER/shown"')
     made = program(node("1", shows, to(COMPLETE), variables=(Variable("DRY", "DRY"),)), inputs=[declared])
     on = ["workflow_dispatch", "pull_request"]
     workflow = compiled(made, {"on": on, "bind": {"DRY": "event.pull_request.draft"}})

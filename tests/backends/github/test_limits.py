@@ -239,8 +239,7 @@ def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int
 
 
 def test_fixed_variables_of_what_the_runtime_calls(tmp_path: Path) -> None:
-    value = "${{ github.token }} 'a'\nb"
-    shows = sh('printf "%s|" "$STAGE" >> "$FOLDER/tries"')
+    value, shows = "${{ github.token }} 'a'\nb", sh('printf "%s|" "$STAGE" >> "$FOLDER/tries"')
     made = program(
         node("1", Agent("", text("?")), to("2"), constants=(Constant("STAGE", value),)),
         node("2", shows, to("3"), constants=(Constant("STAGE", "2"), Constant("GITHUB_X", "x"))),

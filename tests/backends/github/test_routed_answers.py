@@ -140,8 +140,7 @@ def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:
         slots=("said", "value"),
         inputs=(Input("issue", "text"),),
     )
-    workflow = compiled(made, OPTIONS)
-    given = everything.replace("\0", "")
+    workflow, given = compiled(made, OPTIONS), everything.replace("\0", "")
     done = run(tmp_path, workflow, {"1": [everything], "4": [everything]}, inputs={"issue": given})
     assert ended(done).startswith("STOP It was"), done.log
     assert not list(tmp_path.rglob("x"))

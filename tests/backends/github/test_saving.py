@@ -159,8 +159,7 @@ LEAKS = {
 @pytest.mark.share(2)
 @pytest.mark.parametrize("then", LEAKS.values(), ids=LEAKS)
 def test_nothing_is_kept_that_holds_it(tmp_path: Path, then: str) -> None:
-    is_told = "v=none" in then
-    taken = sh(f"KEPT=$(cat k); rm k; {then}")
+    is_told, taken = "v=none" in then, sh(f"KEPT=$(cat k); rm k; {then}")
     made = program(
         node("1", sh('printf %s "$KEY" > k'), to("2")),
         node("2", TELL if is_told else taken, to("3", do=[Keep("v", "output", "v")])),

@@ -60,8 +60,7 @@ def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path, clean: Clean) -> 
 
 def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path, clean: Clean) -> None:
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 3 ]'
-    settings = Settings(timeout=60)
-    again = retried("1", bash(gives), 5).edges[1:]
+    settings, again = Settings(timeout=60), retried("1", bash(gives), 5).edges[1:]
     made = program(
         runs("1", gives, to("2", "pass"), *again, retries="tries", settings=settings),
         runs("2", SHOW, to(COMPLETE, "pass"), to(STOP, "fail"), settings=settings),
@@ -103,8 +102,7 @@ def handed_on(folder: Path, content: bytes, code: int = 0) -> tuple[int, dict[st
     command = ["sh", "-c", f'cat "$RUNNER_TEMP/content" > "$RDC_OUTPUT"; exit {code}']
     env["GITHUB_ENV"] = str(folder / "env")
     done = subprocess.run([folder / "rdc" / "valued", *command], env=env, check=False)
-    lines = iter((folder / "env").read_bytes().decode().split("\n")[:-1])
-    found = {}
+    lines, found = iter((folder / "env").read_bytes().decode().split("\n")[:-1]), {}
     for line in lines:
         name, _, end = line.partition("<<")
         inner: list[str] = []

@@ -25,8 +25,7 @@ def waiting(flow: Place) -> Place:
 def is_left_alone(place: Place, *words: str, **variables: str) -> None:
     """A call is an error, and neither runs anything nor changes the state."""
     before = (place.folder / RUN).read_bytes() if (place.folder / RUN).exists() else b""
-    log = place.lines("log")
-    refused = place.make(*words, **variables)
+    log, refused = place.lines("log"), place.make(*words, **variables)
     assert (code(refused), refused.stdout.splitlines()[-1][:12]) == (2, "rdc: error: "), refused
     assert ((place.folder / RUN).read_bytes() if (place.folder / RUN).exists() else b"") == before
     assert place.lines("log") == log
@@ -104,8 +103,7 @@ def test_make_starts_a_new_run_after_the_last_one_is_over(document: str, tmp_pat
 
 
 def test_status_shows_where_the_run_stands_and_clean_drops_it(waiting: Place) -> None:
-    before = waiting.files
-    shown = waiting.make("status").stdout
+    before, shown = waiting.files, waiting.make("status").stdout
     assert re.search(r"^1\b.*pass", shown, re.MULTILINE)
     assert re.search(r"\b2\b", shown)
     assert (waiting.files, waiting.make("clean").returncode) == (before, 0)

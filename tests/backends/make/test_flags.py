@@ -119,8 +119,7 @@ def seen(path: Path) -> dict[str, str]:
 
 
 def test_commands_see_their_step_the_run_and_what_make_exports(tmp_path: Path) -> None:
-    place = Place(tmp_path, SEES)
-    given = {"STEP": "kg", "OTHER": "x"}
+    place, given = Place(tmp_path, SEES), {"STEP": "kg", "OTHER": "x"}
     assert place.make("-s", "STEP=", **given).returncode == 0
     found = {name: seen(tmp_path / f"env.{name}") for name in ("1.1", "1.2", "2.1", "2.2")}
     shell = {"PWD", "OLDPWD", "SHLVL", "_"}
@@ -207,8 +206,7 @@ def test_another_makefile_can_include_one_or_call_it_by_its_file(tmp_path: Path)
 
 def test_shells_of_all_kinds_run_it(kind: str, tmp_path: Path) -> None:
     """The loop runs in /bin/sh, whatever that is."""
-    place = Place(tmp_path, FLOW)
-    text = (tmp_path / "Makefile").read_text(encoding="utf-8")
+    place, text = Place(tmp_path, FLOW), (tmp_path / "Makefile").read_text(encoding="utf-8")
     (tmp_path / "Makefile").write_text(text.replace("SHELL := /bin/sh", f"SHELL := {kind}"), encoding="utf-8")
     assert ending(place.make()) == (75, "rdc: WAITING 2")
     assert ending(place.make("resume", "REPLY=yes")) == (75, "rdc: WAITING 3")

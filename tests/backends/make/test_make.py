@@ -86,8 +86,7 @@ def test_titles_prompts_and_messages_execute_nothing(tmp_path: Path) -> None:
         end = "CONTINUE" if number < 2 * count else f"COMPLETE {quoted(' '.join(HOSTILE))}"
         document += f"## {number}. {hostile}\n\nIs it {hostile}?\n\n- YES: {end}\n- NO: STOP {quoted(hostile)}\n\n"
     place = Place(tmp_path, document)
-    shown = place.make("help").stdout + place.make("-n").stdout
-    done = place.make()
+    shown, done = place.make("help").stdout + place.make("-n").stdout, place.make()
     for number, hostile in enumerate(HOSTILE, 1):
         assert f" {number} {hostile}\n" in shown
         assert f"{number} {hostile}\n" in done.stdout

@@ -84,8 +84,7 @@ def test_an_interrupted_step_runs_again_and_a_finished_one_does_not(tmp_path: Pa
 
 
 def test_a_dry_run_shows_the_commands_and_runs_nothing(line: Place) -> None:
-    before = line.files
-    shown = line.make("-n")
+    before, shown = line.files, line.make("-n")
     assert shown.returncode == 0
     for each in ("[ -e broken ] || exit 0", "[ -e tells ] && echo tell >> log", 'echo "ship $RDC_STEP $RDC_ATTEMPT"'):
         assert each in shown.stdout
@@ -126,8 +125,7 @@ def test_commands_have_their_own_shells(tmp_path: Path) -> None:
 def test_each_text_in_a_command_arrives_byte_for_byte(text: str) -> None:
     """In bash and in sh, on a line of a recipe and in a block."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        command = f'printf %s {shlex.quote(text)} >> "$OUT"; printf "|" >> "$OUT"'
+        folder, command = Path(name), f'printf %s {shlex.quote(text)} >> "$OUT"; printf "|" >> "$OUT"'
         emission = MakeBackend().emit(with_commands(command), {"form": "plain"})
         assert emission.text, emission.diagnostics
         (folder / "Makefile").write_text(emission.text, encoding="utf-8")

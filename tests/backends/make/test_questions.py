@@ -40,8 +40,7 @@ def questions() -> Program:
 
 def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> None:
     """Under any name of the Makefile, for each form of question; the first reply that is offered is given."""
-    made = Made(tmp_path, questions())
-    name = "it's.mk"
+    made, name = Made(tmp_path, questions()), "it's.mk"
     (tmp_path / "Makefile").rename(tmp_path / name)
     given = {"in": "< x'$(touch pwned)`touch pwned`", "se": "<< x'$(touch pwned)`touch pwned`>"}
     done = made.make("-f", name)

@@ -37,8 +37,7 @@ def hurried(folder: Path, document: str = DOCUMENT) -> Place:
 
     Where the first process of a machine collects no ended ones, a group is there as long as somebody waits for it.
     """
-    place = Place(folder, document)
-    text = (folder / "Makefile").read_text(encoding="utf-8")
+    place, text = Place(folder, document), (folder / "Makefile").read_text(encoding="utf-8")
     assert text.count("rdc_left=100") == 1
     (folder / "Makefile").write_text(text.replace("rdc_left=100", "rdc_left=10"), encoding="utf-8")
     return place
@@ -216,8 +215,7 @@ def test_of_many_at_once_no_two_run(is_left: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["1@other-host", f"ME@{HOST}", "x", "$(touch canary)@x", f"1@{HOST}", "", "."])
 def test_a_lock_that_is_not_of_a_process_that_is_gone_is_kept(target: str, tmp_path: Path) -> None:
     """It may be of another machine, of a process that lives, or be a file or a folder."""
-    place = Place(tmp_path, BUSY)
-    target = target.replace("ME", str(os.getpid()))
+    place, target = Place(tmp_path, BUSY), target.replace("ME", str(os.getpid()))
     path = lock(place, target or "/dev/null")
     if target in ("", "."):
         path.unlink()
@@ -241,7 +239,7 @@ def test_a_run_whose_loop_was_killed_waits_for_its_command(tmp_path: Path, ended
         os.kill(pid, signal.SIGKILL)
     ended[0].wait(PATIENCE)
     try:
-        for words in (["resume"], ["resume", "RERUN=yes"], ["ASSUME=pass"]):
+        for words in (["resume"], ["resume", "RERUN=yes"], ["ASSUME=pass"], ["clean"]):
             refused = place.make(*words)
             assert (code(refused), "still runs" in refused.stdout) == (2, True), refused
         assert is_alive(command), "rdc signals no process that only a file names"

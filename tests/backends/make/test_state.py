@@ -207,10 +207,16 @@ def test_a_full_disk_is_told_with_what_has_run(tmp_path: Path) -> None:
     blocks = f"echo build >> log; rm -f {STATE}/run.new; mkdir {STATE}/run.new"
     place = Place(tmp_path, PLAIN.replace("echo build >> log", blocks))
     done = place.make()
-    assert (code(done), "ended with pass" in done.stdout) == (2, True), done
-    assert place.lines("log") == ["build"]
+    advice = "run; step 1 ended with pass; if the disk is full, free some space, then: make"
+    assert (code(done), done.stdout.endswith(f"{advice} ASSUME=pass\n"), place.lines("log")) == (2, True, ["build"]), (
+        done
+    )
     (tmp_path / STATE / "run.new").rmdir()
     assert ending(place.make("resume", "ASSUME=pass")) == (0, "rdc: COMPLETE")
+    asking = Place(tmp_path, question("## 1. Ready", "Ready?", "YES: CONTINUE") + question("## 2. Sure", "Sure?"))
+    assert code(asking.make()) == 75
+    (tmp_path / STATE / "run.new").mkdir()
+    assert asking.make("REPLY=yes").stdout.endswith(f"{advice}\n"), "it is asked again"
 
 
 def test_git_takes_no_state_and_nobody_else_reads_it(flow: Place) -> None:

@@ -53,12 +53,10 @@ OTHER: st.SearchStrategy[Effect] = st.sampled_from([Add("{N}", 1), Reset("keep")
 @st.composite
 def steps(draw: st.DrawFn, name: str, inputs: tuple[str, ...], values: tuple[str, ...]) -> Node:
     """A step as a runbook has it, or one that is different in some way."""
-    is_usual = draw(st.integers(0, 3)) > 0
-    words = draw(WORDS)
+    is_usual, words = draw(st.integers(0, 3)) > 0, draw(WORDS)
     tasks: list[Task] = [Shell("sh", words), Shell("bash", words), Ask("pass_fail", words), Ask("yes_no", words)]
     task = draw(st.sampled_from([*tasks, Agent("", words), End("stop", words)]))
-    variables = {name: name for name in (*inputs, *values)}
-    keeping = values
+    variables, keeping = {name: name for name in (*inputs, *values)}, values
     if not is_usual:
         variables = draw(st.dictionaries(st.sampled_from(NAMES), st.sampled_from([*NAMES, "1/host"])))
         keeping = tuple(draw(st.permutations(NAMES))[: draw(st.integers(0, 3))])

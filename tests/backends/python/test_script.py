@@ -101,8 +101,7 @@ def begun(path: Path, *before: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("names", ["TERM", "INT TERM", "INT"])
 def test_a_signal_ends_it_with_all_that_its_command_began(names: str, tmp_path: Path) -> None:
     """Systems that cancel a job send SIGINT and then SIGTERM."""
-    process = begun(script(tmp_path, SLOW))
-    pid = written(tmp_path / "pid")
+    process, pid = begun(script(tmp_path, SLOW)), written(tmp_path / "pid")
     for name in names.split():
         process.send_signal(signal.Signals[f"SIG{name}"])
     assert process.wait(15) == 130
@@ -150,8 +149,7 @@ def test_a_signal_or_key_reaches_the_command_once(tmp_path: Path, where: str, na
 def test_a_command_that_ignores_signals_is_killed_in_the_end(tmp_path: Path) -> None:
     path = script(tmp_path, TRAPS.replace("echo got >> got; sleep 0.1; exit CODE", "").replace("NAME", "TERM"))
     path.write_text(path.read_text().replace("PATIENCE = 10", "PATIENCE = 1", 1))
-    process = begun(path)
-    pid = written(tmp_path / "pid")
+    process, pid = begun(path), written(tmp_path / "pid")
     process.terminate()
     assert process.wait(15) == 130
     wait_until(lambda: is_gone(pid))

@@ -14,8 +14,7 @@ PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
 
 def program(tested: tuple[str, ...], *inputs: Input, asks: Value | None = None) -> Program:
     """A program that asks for a value and tests whether it, or the input of that name, is one of some strings."""
-    task = Ask("value", text("?"), value=asks)
-    keep = (Keep("mode"),) if asks else ()
+    task, keep = Ask("value", text("?"), value=asks), (Keep("mode"),) if asks else ()
     branches = tuple(Edge((SlotTest("mode", "==", one),), (), "END") for one in tested)
     nodes = (
         Node("1", Text(), PLACE, task, (Edge((), keep, "2"),)),

@@ -12,8 +12,7 @@ from tests.support.imported import refusal
 
 
 def test_many_headings_side_by_side_are_compared_in_one_pass() -> None:
-    found = [Section(2, f"Add the cup {at}", at) for at in range(3000)]
-    begun = time.process_time()
+    found, begun = [Section(2, f"Add the cup {at}", at) for at in range(3000)], time.process_time()
     assert sections.are_unordered("Shop", found)
     assert time.process_time() - begun < 1.5
 
@@ -33,8 +32,7 @@ def test_a_list_is_compared_with_few_of_the_next_headings(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("word", ["if ", "to a ", "open ", "for example ", "[a](", "prior to "])
 def test_one_long_line_is_read_in_a_short_time(word: str) -> None:
-    text = word * 10_000
-    begun = time.process_time()
+    text, begun = word * 10_000, time.process_time()
     words.condition(text)
     words.case_of_label(text, is_label=True)
     assert time.process_time() - begun < 1

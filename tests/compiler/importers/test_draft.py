@@ -84,8 +84,7 @@ def test_a_draft_has_all_that_its_parts_declare() -> None:
 
 @pytest.mark.parametrize("nasty", NASTY)
 def test_titles_names_marks_and_code_do_not_leave_their_place(nasty: str) -> None:
-    mark = Mark("condition", nasty, 3)
-    code = nasty if nasty.strip() else "true"
+    mark, code = Mark("condition", nasty, 3), nasty if nasty.strip() else "true"
     parts = (
         Prose(nasty if nasty.strip() else "x", "text"),
         Item(nasty, "text", f"echo x\n{code}", "bash prompt", marks=(mark,)),

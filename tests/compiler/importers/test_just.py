@@ -157,8 +157,7 @@ class Place:
     def run(self, words: list[str | Path], log: Path, failing: str) -> tuple[list[str], bool]:
         log.write_text("")
         given = {"PATH": str(self.tools), "LOG": str(log), "FAILING": failing, "EXTRA": "more", "HOME": "/home/me"}
-        environment = {**given, **begun()}
-        still = subprocess.DEVNULL
+        environment, still = {**given, **begun()}, subprocess.DEVNULL
         with forking():
             done = subprocess.run(
                 words, cwd=self.folder, env=environment, capture_output=True, check=False, stdin=still

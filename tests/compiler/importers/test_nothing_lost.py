@@ -118,8 +118,7 @@ def mutated(draw: st.DrawFn) -> str:
             case "move":
                 part = lines[at:to]
                 del lines[at:to]
-                place = draw(st.integers(0, len(lines)))
-                lines[place:place] = part
+                place, lines[place:place] = draw(st.integers(0, len(lines))), part
             case "indent":
                 by = draw(st.sampled_from(("  ", "    ", "\t", "> ", "- ", "1. ")))
                 lines[at:to] = [by + line for line in lines[at:to]]

@@ -41,8 +41,7 @@ def tree_of(text: str, first_line: int = 1) -> tuple[Entry, ...]:
         pairs = parts if is_mapping else [(None, part) for part in parts]
         for number, (key, value) in enumerate(pairs):
             inner = (*path, str(key.value if key else number))
-            last = collect(value, inner)
-            place = key and (key.start_mark.index, key.end_mark.index)
+            last, place = collect(value, inner), key and (key.start_mark.index, key.end_mark.index)
             found.append(Found(inner, place, value.start_mark.index, last, isinstance(value, yaml.ScalarNode)))
         is_block = isinstance(node, yaml.CollectionNode) and pairs and not node.flow_style
         return last if is_block else int(node.end_mark.index)

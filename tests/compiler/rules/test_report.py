@@ -107,8 +107,7 @@ def reported(program: Program, rule: Rule, proof: Proof, *, is_tried: bool = Fal
 def test_a_rule_that_is_tried_is_only_a_warning(tmp_path: Path) -> None:
     program = checked(tmp_path, "4 at most 1 time", FLOW).program
     assert program
-    proof = Proof(Status.NOT_PROVEN, reason="there are too many states")
-    rule = program.rules[0]
+    proof, rule = Proof(Status.NOT_PROVEN, reason="there are too many states"), program.rules[0]
     for is_tried, severity in ((True, Severity.WARNING), (False, Severity.ERROR)):
         found = reported(program, rule, proof, is_tried=is_tried)
         assert (found.code, found.severity, found.path) == ("RD421", severity, "rdc.toml")

@@ -24,8 +24,7 @@ EACH = 6
 
 def differences(program: Program, asked: Collection[Sentence], found: Counter[str], most: int = 600) -> list[str]:
     """How the proofs of sentences differ from the runs; the verdicts are counted."""
-    runs = Runs(program, most)
-    proofs = prove(program, [sentence.rule for sentence in asked])
+    runs, proofs = Runs(program, most), prove(program, [sentence.rule for sentence in asked])
     found.update(str(proof.status) for proof in proofs)
     compared = ((sentence, compare(runs, sentence, proof)) for sentence, proof in zip(asked, proofs, strict=True))
     return [f"{sentence}: {problem}" for sentence, problem in compared if problem]

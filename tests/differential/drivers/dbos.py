@@ -107,8 +107,7 @@ def records(folder: Path) -> str:
 
 def compare(workspace: Workspace) -> bool:
     """Run a case to its end."""
-    as_json = not all(is_plain(reply) for _, reply in workspace.asked)
-    program = Program(workspace)
+    as_json, program = not all(is_plain(reply) for _, reply in workspace.asked), Program(workspace)
     with working(program.words, workspace.folder, program.environment, given(workspace)) as printed:
         done = program.start("--answers", str(workspace.write_answers(as_json=as_json)))
         same("the exit code", done.code, workspace.exit_code, done.printed)
@@ -131,8 +130,7 @@ def compare_in_pieces(workspace: Workspace) -> bool:
             if stop.jump:
                 done = program.call("goto", RUN, stop.jump, "--by", "me")
             else:
-                word = stop.reply if is_plain(stop.reply) else "-"
-                more = ["--all"][: stop.has_list]
+                word, more = stop.reply if is_plain(stop.reply) else "-", ["--all"][: stop.has_list]
                 done = program.call("answer", RUN, stop.waiting, word, *more, given=f"{stop.reply}\n")
             same("the exit code of an answer or a jump", done.code, 0, done.printed)
         facts = settled(program.call)

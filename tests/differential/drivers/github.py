@@ -334,8 +334,7 @@ def _reviewed_workflow(workspace: Workspace, places: Mapping[str, str]) -> str |
 def _check_reviewed(workspace: Workspace, ran: Ran) -> None:
     """Compare the commands, the end with its message, and whether the run fails."""
     workspace.check_calls(ran.log)
-    shown = _last_end(ran.summary)
-    word = "STOP" if ran.exit_code else "COMPLETE"
+    shown, word = _last_end(ran.summary), "STOP" if ran.exit_code else "COMPLETE"
     same("the end", shown or word, workspace.end if shown else workspace.end.split(" ")[0], ran.log)
     same("whether a message is said", bool(shown) or " " not in workspace.end, True, ran.log)
     same("whether the run fails", bool(ran.exit_code), bool(workspace.exit_code), ran.log)

@@ -136,8 +136,7 @@ class Make(Operated):
     @property
     def environment(self) -> dict[str, str]:
         """The agents by their types, and the common one."""
-        agents = self.workspace.agents
-        listed = self.workspace.folder / "agents"
+        agents, listed = self.workspace.agents, self.workspace.folder / "agents"
         listed.write_text("".join(f"{name}={command}\n" for name, command in agents.items() if name))
         found = {"RDC_AGENTS": str(listed)} if any(agents) else {}
         return {**found, "RDC_AGENT": agents[""]} if "" in agents else found

@@ -116,8 +116,7 @@ def _await_moment(workspace: Workspace, process: subprocess.Popen[bytes], moment
         with suppress(subprocess.TimeoutExpired):
             process.wait(moments.uniform(0.0, 0.3))
         return
-    wanted = len(workspace.lines()) + moments.choice((1, 1, 2))
-    deadline = time.monotonic() + PATIENCE
+    wanted, deadline = len(workspace.lines()) + moments.choice((1, 1, 2)), time.monotonic() + PATIENCE
     while len(workspace.lines()) < wanted and process.poll() is None:
         if time.monotonic() > deadline:
             process.kill()
@@ -225,8 +224,7 @@ def in_pieces(program: Operated) -> bool:
             acted = program.goto(stop.jump, "me") if stop.jump else program.answer(stop)
             same("the exit code of an answer or a jump", acted.code, 0, acted.printed)
         else:
-            file = f"answer-{number}"
-            text = "\n" * number + answer_lines(stop.waiting, stop.reply)
+            file, text = f"answer-{number}", "\n" * number + answer_lines(stop.waiting, stop.reply)
             (program.workspace.folder / file).write_bytes(text.encode())
         done = program.run("resume", file)
     return program.check(done)

@@ -56,13 +56,11 @@ def compare_killed(workspace: Workspace) -> bool:
 
 def compare_by_steps(workspace: Workspace) -> bool:
     """Run a case as a target does that calls the program: `open`, then a `step` for where the run stands."""
-    program = Python(workspace, "basic")
-    replies = ["--answers", answers(workspace)]
+    program, replies = Python(workspace, "basic"), ["--answers", answers(workspace)]
     done = run(workspace, [*program.called, "open", *_events(workspace), *inputs(workspace)])
     while (facts := _facts(program))["state"] in UNFINISHED:
         words = [*program.called, "step", str(facts["step"]), *given(workspace), *replies]
-        done = run(workspace, words, program.environment)
-        after = _facts(program)
+        done, after = run(workspace, words, program.environment), _facts(program)
         if after["state"] in UNFINISHED:
             same("the exit code of a step", done.code, 0, done.printed)
             same("whether a run has left its place", after["step"] == facts["step"], False, done.printed)

@@ -205,8 +205,7 @@ def test_an_error_is_at_its_place(tmp_path: Path, old: str, new: str, place: str
 )
 @pytest.mark.share(2)
 def test_hostile_texts_are_refused_in_time(tmp_path: Path, text: str, code: str) -> None:
-    begun = time.monotonic()
-    result = compiled(tmp_path, text)
+    begun, result = time.monotonic(), compiled(tmp_path, text)
     assert time.monotonic() - begun < 20
     assert result.program is None
     assert {item.code for item in result.diagnostics} >= {code}
@@ -347,8 +346,7 @@ def mutants(draw: st.DrawFn) -> Any:
     """A program as a plain value, of which something was replaced, renamed or removed."""
     value = copy.deepcopy(json.loads(to_json(draw(programs))))
     for _ in range(draw(st.integers(1, 2))):
-        path = draw(st.sampled_from([path for path in places(value) if path]))
-        around = value
+        path, around = draw(st.sampled_from([path for path in places(value) if path])), value
         for part in path[:-1]:
             around = around[part]
         change = draw(st.sampled_from(["remove", "rename", "replace"]))

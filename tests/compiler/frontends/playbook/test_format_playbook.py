@@ -210,8 +210,7 @@ LONG = {
 @pytest.mark.parametrize("form", LONG)
 def test_time_grows_with_the_length_of_a_line_alone(form: str) -> None:
     filling = LONG[form]
-    line = form.replace("{}", filling * (95_000 // len(filling)), 1)
-    begun = time.perf_counter()
+    line, begun = form.replace("{}", filling * (95_000 // len(filling)), 1), time.perf_counter()
     formatted(f"# A\n## INPUTS\n{line}\n## STEP 1: One\n{line}\n")
     assert time.perf_counter() - begun < 5
 
@@ -222,7 +221,6 @@ def test_time_grows_with_the_length_of_a_line_alone(form: str) -> None:
 def test_time_grows_with_the_size_alone(name: str, end: str) -> None:
     """The largest playbook is read within seconds, whatever fills it, in many lines or in one."""
     line = LINES[name] + end
-    text = (ONE + line * (200_000 // max(len(line), 1)))[:199_999]
-    begun = time.perf_counter()
+    text, begun = (ONE + line * (200_000 // max(len(line), 1)))[:199_999], time.perf_counter()
     formatted(text)
     assert time.perf_counter() - begun < 5

@@ -38,8 +38,7 @@ MARKS: dict[str, Layout] = {".header.": "after-header", ".body.": "after-body"}
 
 def formatted(text: str, layout: Layout | None = None, configured: Mapping[str, object] | None = None) -> Formatted:
     """What formatting a document gives."""
-    source = Source.from_text("numbers.md", text)
-    given = {"transitions": layout} if layout else {}
+    source, given = Source.from_text("numbers.md", text), {"transitions": layout} if layout else {}
     return format_document(Job(source, Project("/"), given, configured or {}, link=False))
 
 

@@ -63,8 +63,7 @@ def test_a_runbook_goes_on_alike_wherever_its_operator_takes_it(case: Drawn, hap
 @st.composite
 def jumping_programs(draw: st.DrawFn) -> Program:
     """Valid programs with jumps of all kinds, some of them written out; counters are shown, so that none is idle."""
-    program = draw(programs())
-    effects = st.lists(EFFECTS, max_size=2).map(tuple)
+    program, effects = draw(programs()), st.lists(EFFECTS, max_size=2).map(tuple)
     steps = draw(st.lists(st.sampled_from((*NAMES, "g")), unique=True, max_size=4))
     entering = st.lists(st.builds(Entering, st.just("g"), effects), max_size=1).map(tuple)
     jumps = tuple(Jump(step, draw(st.sampled_from(NAMES)), draw(entering), draw(effects)) for step in steps)

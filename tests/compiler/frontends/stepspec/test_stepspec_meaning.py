@@ -107,8 +107,7 @@ def walk(tmp_path: Path, text: str, config: str = "{}", **words: str) -> tuple[l
     program = program_of(steps(tmp_path, text, config))
     machine = Machine(program)
     given = {name.replace("_", "/"): iter(output.split()) for name, output in words.items()}
-    state = machine.start({item.name: "x" for item in program.inputs})
-    seen = []
+    state, seen = machine.start({item.name: "x" for item in program.inputs}), []
     while (end := machine.end(state)) is None:
         task = machine.nodes[state.node].task
         usual = "approved" if isinstance(task, Gate) else "pass"
@@ -197,8 +196,7 @@ def test_placeholders_are_references_where_they_are_filled_in(tmp_path: Path) ->
     assert [item.name for item in program.inputs] == ["c", "d", "e", "f", "g", "h", "i"]
     assert not issues(program)
     assert program.stepspec
-    spec = program.stepspec.steps[0].spec
-    values = dict.fromkeys("cdefghi", '"\n\\')
+    spec, values = program.stepspec.steps[0].spec, dict.fromkeys("cdefghi", '"\n\\')
     found = json.loads(spec.filled(values, lambda value: json.dumps(value)[1:-1]))
     assert found["description"] == 'say ""\n\\" \\ "\n\\ {not-one} "\n\\"\n\\'
     assert (found["id"], found["name"], found["validation"]) == ("{a}", "{b}", "format {j}")
