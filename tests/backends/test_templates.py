@@ -34,7 +34,7 @@ def test_one_environment_renders_them_all() -> None:
 
 
 def test_a_missing_value_or_template_is_an_error() -> None:
-    with pytest.raises(UndefinedError, match="'flags' is undefined"):
-        render("github/valued.sh", secrets=True)
+    with pytest.raises(UndefinedError, match="'name' is undefined"):
+        render("github/approved.sh", count=1)
     with pytest.raises(TemplateNotFound):
         render("github/none.sh")

@@ -34,13 +34,11 @@ def closing(step: Step, prompt: str) -> str:
     for word in keywords_of(step):
         if word == TASK_DONE:
             continue
-        report = step.report or Report("", "")
-        pattern, edge = report.validation, r"(?:\b|(?!\w))"
-        phrases = [
-            one for one in report.phrases or () if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", one, re.IGNORECASE)
-        ]
-        is_accepted = pattern is None or re.search(f"{edge}(?:{pattern}){edge}", word, re.IGNORECASE)
-        lines.append(word if is_accepted or not phrases else phrases[0])
+        report, edge = step.report or Report("", ""), r"(?:\b|(?!\w))"
+        around = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+        tried = [word, *filter(around.search, report.phrases or ()), f"Verdict: {word}"]
+        pattern = re.compile(f"{edge}(?:{report.validation or ''}){edge}", re.IGNORECASE)
+        lines.append(next(filter(pattern.search, tried), word))
     if lines and TASK_DONE in prompt:
         lines.append(TASK_DONE)
     choices = " or ".join([", ".join(lines[:-1])] * (len(lines) > 1) + lines[-1:])
