@@ -22,9 +22,10 @@ from rdc.runs.model import Run, finished_step, options_for, with_facts
 from rdc.runs.process import ask_program, run_process
 from rdc.runs.stored import stored_run
 from runtime_shim.editions import EDITIONS
+from runtime_shim.engine.journal import picked
 from runtime_shim.engine.private import is_trusted
 from runtime_shim.engine.program import Table, UsageError
-from runtime_shim.engine.state import OURS, Store
+from runtime_shim.engine.state import OURS, Store, utc_now
 from runtime_shim.operator.history import place_of
 
 _TELLING = frozenset(name for name, one in EDITIONS.items() if "operator.current" in one.modules)
@@ -224,7 +225,7 @@ def elsewhere(name: str, root: str, document: str) -> tuple[list[str], list[str]
 
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:
-    """Rename the states of the same program, if its document no longer exists: it was moved to this one."""
+    """Rename the states of the same program, and record it, if its document no longer exists: it was moved here."""
     ours = os.path.dirname(directory)
     if os.path.lexists(directory) or not os.path.isdir(ours):
         return
@@ -238,7 +239,12 @@ def take_moved(directory: str, identity: Callable[[], Table]) -> None:
         is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()
         is_free = not os.path.lexists(place) and not store.is_busy()
         if state and is_gone and is_free and state.program == identity()["program"]:
+            store.lock()
+            store.records()
             os.rename(store.directory, place)
+            store.open()
+            store.append({"kind": "moved", "time": utc_now(), **picked(identity(), ("name", "source"))})
+            os.close(store.lock_file)  # the command takes it next
             sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {place}\n")
 
 

@@ -126,6 +126,21 @@ def test_the_run_of_a_moved_document_moves_along(tmp_path: Path) -> None:
     assert spawn("run", "ops/release.runbook.md", "resume", cwd=tmp_path).code == 0
 
 
+def test_the_run_of_a_moved_document_is_that_of_its_new_place(tmp_path: Path) -> None:
+    project(tmp_path, {"deploy.runbook.md": "Shop"})
+    begin(tmp_path, "deploy.runbook.md")
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "deploy.runbook.md").rename(tmp_path / "ops/deploy.runbook.md")
+    assert "WAITING at 2 Good?" in spawn("run", "ops/deploy.runbook.md", "status", cwd=tmp_path).exits(0).out
+    [run] = json.loads(spawn("status", "--json", cwd=tmp_path).out)["runs"]
+    assert (run["name"], run["question"]) == ("ops.deploy", "Good?")
+    assert run["next"][0] == "rdc run ops/deploy.runbook.md answer 2 yes"
+    assert spawn("answer", "yes", cwd=tmp_path).code == 0
+    document(tmp_path, "ops/deploy.runbook.md", (ASKS + LAST).format(title="Shop").replace("3. Go", "3. Deliver"))
+    assert spawn("run", "ops/deploy.runbook.md", "resume", "--adopt", cwd=tmp_path).code == 0
+    assert (tmp_path / "gone").exists()
+
+
 AGENT = "name: {name}\nsteps:\n  - name: work\n    agent: coder\n    prompt: {name}\n    end: true\n"
 
 
