@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from backends.base import MARK, OutputFile, VerifyStatus
 from backends.registry import load
 from compiler.frontends import endings
+from compiler.frontends.common.names import name_of
 from compiler.project.project import is_root, open_project, project_around
 from compiler.text.source import sha256_of, without_ending
 from rdc.runs.model import Run, finished_step, options_for, with_facts
@@ -136,8 +137,9 @@ class _States(Struct, frozen=True):
         folder = os.path.realpath(self.at(self.home))
         root = project_around(folder).root
         place = options_for(f"{self.ours}/{name}", state.name)
-        file = os.path.join(root, run.source)
-        if Path(file).is_file():
+        files = [os.path.join(each, run.source) for each in (root, folder)]  # the run may be older than the project
+        file = next(filter(os.path.isfile, files), files[0])
+        if os.path.isfile(file):
             root = open_project(file).root  # that of a folder below, if its project is newer than the run
             own = place if root == folder else options_for(f"{self.ours}/{name}", "")
             run = replace(run, document=os.path.relpath(file, os.path.abspath(self.base)), place=own)
@@ -214,14 +216,20 @@ def make_run(directory: str) -> Run:
 def elsewhere(name: str, root: str, document: str) -> tuple[list[str], list[str]]:
     """Return the state directories of a run outside of its project's root, and the folders that were searched.
 
-    A compiled program has its state where it was started.
+    A compiled program has its state where it was started, and a document where the root was then.
     """
     below = [os.path.normpath(os.path.join(root, each)) for each in _below(root, os.curdir, NEAR)]
     near = [os.path.realpath(os.curdir), os.path.dirname(os.path.realpath(document)), *below]
     folders = [folder for folder in dict.fromkeys(near) if folder != root]
-    found = [os.path.join(folder, OURS, name) for folder in folders]
+    found = [f"{folder}/{OURS}/{each}" for folder in folders for each in {name: 0, _name_from(folder, document): 0}]
     ours = [each for each in found if os.path.isfile(f"{each}/journal") and is_trusted(os.lstat(each))]
     return [os.path.relpath(each) for each in ours], folders
+
+
+def _name_from(folder: str, document: str) -> str:
+    """Return the name of a document's run if a folder was the root of its project."""
+    path = os.path.relpath(os.path.realpath(document), folder)
+    return name_of(path, endings(), lambda name: os.path.exists(os.path.join(folder, name)))
 
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:

@@ -88,6 +88,19 @@ def test_outside_of_a_project_a_document_keeps_its_run_beside_it(tmp_path: Path)
     assert listed == {f"{name}/deploy": f"rdc run {name}/deploy.runbook.md answer 2 yes" for name in "ab"}
 
 
+def test_a_run_is_found_where_the_root_was_when_it_started(tmp_path: Path) -> None:
+    project(tmp_path, {"ops/deploy.runbook.md": "Deploy"}, root="")
+    begin(tmp_path / "ops", "deploy.runbook.md")
+    (tmp_path / "rdc.toml").touch()
+    found = spawn("run", "ops/deploy.runbook.md", "status", cwd=tmp_path)
+    assert found.err == "rdc: this run is in ops/.rdc/deploy\n"
+    assert "\n  rdc run ops/deploy.runbook.md answer 2 yes --state-dir ops/.rdc/deploy\n" in found.out
+    listed = spawn("status", cwd=tmp_path / "ops").out
+    assert "\n  rdc run deploy.runbook.md answer 2 yes --state-dir .rdc/deploy\n" in listed
+    assert spawn("answer", "2", "yes", "--resume", cwd=tmp_path / "ops").code == 0
+    assert (tmp_path / "ops/gone").exists()
+
+
 def test_a_run_of_another_document_is_refused_with_its_owner(tmp_path: Path) -> None:
     project(tmp_path, {"shop/deploy.runbook.md": "Shop", "shop.deploy.runbook.md": "Other"})
     begin(tmp_path, "shop/deploy.runbook.md")
