@@ -1,6 +1,5 @@
 """`rdc answer`, `resume`, `retry`, `goto` and `history`: short for `rdc run FILE` with that word."""
 
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -80,8 +79,8 @@ def _apart(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
 
 def _is_at(run: Run, option: str, value: str) -> bool:
     """Return whether an option chooses a run."""
-    label = os.path.basename(run.directory).partition("@")[2]
-    return label == value != "" if option == "--as" else os.path.abspath(value) == run.directory
+    label = run.directory.rpartition("/")[2].partition("@")[2]
+    return label == value != "" if option == "--as" else Path(value).resolve() == Path(run.directory).resolve()
 
 
 def _chosen(verb: str, words: Sequence[str], place: Iterable[tuple[str, str]]) -> Run | None:

@@ -106,7 +106,7 @@ class State:
         kind, self.brought = record["kind"], {**record.get("brought", {}), **self.brought}
         if "answers" in record:
             self.used.add((record["answers"], record["line"]))
-        if kind in ("begin", "adopt", "moved"):
+        if "source" in record:
             self.name, self.source = record["name"], record["source"]
         if "condition" not in record:
             self.notes.append(record)

@@ -5,7 +5,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Extension, Performer, Session
-from runtime_shim.engine.state import State, digest
+from runtime_shim.engine.state import ENDED, State, digest
 from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import MEANINGS, meant, one_line, words_of
 from runtime_shim.io.answers import LARGEST, read_answers, read_lines, read_text, take_answer
@@ -117,12 +117,12 @@ def answer(session: Session, shows: bool = True) -> int:
     if session.lender:
         session.display.rule(f"the run continues at its terminal ({session.lender})")
         return EXIT_COMPLETE
-    is_stopped = state.condition == "stop"
-    shows = shows and not getattr(session.options, "resume", False)
-    for line in (*remarks, *hints(session, "stop" if is_stopped else "ready" if done else "waiting")) if shows else ():
-        session.display.rule("".join([line, *session.each("hint")]))
-    if is_stopped and shows:
-        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+    if not shows or getattr(session.options, "resume", False):
+        return EXIT_COMPLETE
+    following = [] if state.condition in ENDED else hints(session, "ready" if done else "waiting")
+    session.display.rule(*("".join([line, *session.each("hint")]) for line in (*remarks, *following)))
+    if state.condition in ENDED:
+        session.finish()
     return EXIT_COMPLETE
 
 

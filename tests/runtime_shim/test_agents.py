@@ -141,7 +141,7 @@ def test_without_an_agent_the_run_waits_and_is_answered(tmp_path: Path) -> None:
 
 
 def test_who_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -> None:
-    asking = node("2", Ask("input", text("Which?")))
+    asking = node("2", Ask("input", text("Which?")), edge("1"))
     place = Compiled(tmp_path, program(node("1", agent("x"), edge("2")), asking))
     assert place.run("run", "--agent", "echo s3cret", "--agent-retries", "1").code == 75
     answered = place.run("answer", "2", "this")

@@ -142,10 +142,14 @@ def test_a_notice_stays_for_the_rest_of_a_run(tmp_path: Path) -> None:
     assert '"notify"' not in place.journal.read_text(), "that of a document is not the operator's own"
     place.run("answer", "2", "pass")
     place.run("resume", "--notify", "cat >> mine")
-    assert codes(place, "answer 3 pass", "resume", "answer 4 pass", "resume") == [0, 75, 0, 0]
-    assert place.text("document").count("\n") == 2
-    found = [json.loads(line)["event"] for line in place.text("mine").splitlines()]
-    assert found == ["run_waiting", "run_waiting", "run_finished"]
+    assert codes(place, "answer 3 pass", "resume") == [0, 75]
+    answered = place.run("answer", "4", "pass", "--events", "events")
+    assert (answered.last, "resume" in answered.err) == ("rdc: COMPLETE all done", False)
+    told = [event for name in ("mine", "events") for event in map(json.loads, place.text(name).splitlines())]
+    expected = ["run_waiting", "run_waiting", "run_finished", "step_finished", "run_finished"]
+    assert [event["event"] for event in told] == expected
+    place.run("resume")
+    assert (place.text("document").count("\n"), place.text("mine").count("\n")) == (2, 3), "the end is told once"
 
 
 def test_a_notice_of_an_earlier_call_is_shown_before_it_runs(tmp_path: Path) -> None:
