@@ -76,8 +76,7 @@ def of_stepspec(step: SpecifiedStep, stepspec: Specification, options: GithubOpt
         limit = known.get("timeout_seconds", TOOL_SECONDS)
         matters = f"; {stepspec.matters(step, task)}, at most {limit} s"
         yield from _commanded(f"Tool {task.subject}", command, matters)
-    executor = command_of(options.executor) or stepspec.config.get("executor", "")
-    yield from _commanded("Executor", executor)
+    yield from _commanded("Executor", command_of(options.executor) or stepspec.config.get("executor", ""))
 
 
 def transitions(node: Node, routes: Routes) -> Iterator[str]:

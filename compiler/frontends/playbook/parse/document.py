@@ -44,8 +44,7 @@ def parse(source: Source, begin: int = 1) -> Parsed:
         feeder.feed(line)
     tree = feeder.tree()
     builder = Builder(source)
-    playbook = builder.playbook(tree)
-    return Parsed(playbook, tree, scanned, feeder.diagnostics + builder.diagnostics)
+    return Parsed(builder.playbook(tree), tree, scanned, feeder.diagnostics + builder.diagnostics)
 
 
 class _Feeder:

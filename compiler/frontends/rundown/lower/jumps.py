@@ -189,8 +189,7 @@ class Outcomes(Struct):
             return self._action(ref, _DEFAULTS[verdict], ref.syntax.span)
         arrival = self._action(ref, transition.action, transition.span)
         written = (_written(transition.action), *arrival.written)
-        origins = (self.frame.at(transition.span), *arrival.origins)
-        return replace(arrival, written=written, origins=origins)
+        return replace(arrival, written=written, origins=(self.frame.at(transition.span), *arrival.origins))
 
     def _action(self, ref: StepRef, action: Action, span: Span) -> Arrival:
         if isinstance(action, Goto):
