@@ -198,8 +198,7 @@ OTHERS = {**GOOD_ONE, **LOST, **REAL}
     ],
 )
 def test_on_each_target(folder: Path, target: str, others: dict[str, tuple[str, str]]) -> None:
-    text = scenarios(**WRONG, **others)
-    result = tried(folder, text, "--on", target, "--format", "json").exits(1)
+    result = tried(folder, scenarios(**WRONG, **others), "--on", target, "--format", "json").exits(1)
     rows = json.loads(result.out)["results"]
     ended = {(one["scenario"], one["on"]): (one["status"], one["ended"], len(one["path"]["visits"])) for one in rows}
     whole = {

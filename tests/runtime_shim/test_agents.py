@@ -191,8 +191,7 @@ def test_agent_that_is_killed_with_its_runner_is_decided_about(tmp_path: Path) -
 def test_assumed_outcome_has_an_empty_text(tmp_path: Path) -> None:
     place = Compiled(tmp_path, REVIEW)
     (tmp_path / "answers").write_text("write plan\n")
-    runner = place.start("run", "--answers", "answers", "--agent", "kill -9 $PPID; sleep 0.1")
-    runner.communicate(timeout=20)
+    place.start("run", "--answers", "answers", "--agent", "kill -9 $PPID; sleep 0.1").communicate(timeout=20)
     time.sleep(0.3)
     undecided = place.run("resume")
     assert undecided.code == 75

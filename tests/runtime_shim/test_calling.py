@@ -320,8 +320,7 @@ def test_a_run_goes_on_below_no_other_texts_than_it_was_begun_with(tmp_path: Pat
 
 
 def test_a_run_that_waits_too_long_is_over(tmp_path: Path) -> None:
-    asked = program(node("1", Ask("input", text("Well?"))), node("2", agent("x")))
-    place = Compiled(tmp_path, asked)
+    place = Compiled(tmp_path, program(node("1", Ask("input", text("Well?"))), node("2", agent("x"))))
     assert place.run("run", "--expire", "1h").code == 75
     assert json.loads(place.run("status", "--json").out)["state"] == "waiting"
     place.later(3601)

@@ -44,8 +44,7 @@ def test_logs_are_kept_and_shown_if_the_operator_or_the_program_says_so(tmp_path
 
 
 def test_logs_stay_for_the_rest_of_a_run(tmp_path: Path) -> None:
-    steps = {"1": ask("2"), "2": shell("echo late", "3"), "3": ask("COMPLETE")}
-    place = Place(tmp_path, program(steps))
+    place = Place(tmp_path, program({"1": ask("2"), "2": shell("echo late", "3"), "3": ask("COMPLETE")}))
     place.run("run", "--logs")
     place.run("answer", "1", "pass")
     resumed = place.run("resume")

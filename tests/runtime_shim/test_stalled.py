@@ -132,8 +132,7 @@ def test_answers_from_a_pipe_are_waited_for_until_a_signal(tmp_path: Path, ends:
 
 
 def test_answers_without_an_end_are_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    result = place.run("run", "--answers", "/dev/zero")
+    result = Place(tmp_path, program({"1": ask("COMPLETE")})).run("run", "--answers", "/dev/zero")
     assert (result.code, result.err.count("\n")) == (2, 1)
     assert result.last == "rdc: error: /dev/zero: larger than 16,777,216 bytes"
 

@@ -54,8 +54,7 @@ def test_calls_for_another_place_are_refused(tmp_path: Path) -> None:
         waiting = await host.call("next", **run, at="1:2")  # no form: only the command
         assert (waiting["state"], journal_of(tmp_path)) == ("waiting", before)
         assert spawn("run", DEPLOY, "answer", "2", "no", "--resume", "--as", "mcp", cwd=tmp_path).code == 1
-        over = "the run is over: STOP Nothing was deployed"
-        await refuses(host, tmp_path, over, "next", **run, at="2:3")
+        await refuses(host, tmp_path, "the run is over: STOP Nothing was deployed", "next", **run, at="2:3")
 
     drive(tmp_path, act)
 

@@ -52,8 +52,7 @@ def test_a_stream_has_the_state_the_question_and_all_visits(page: Client, folder
     state = stream.until("state")
     assert (state["state"], state["step"], state["title"]) == ("waiting", "2", "Does it look right?")
     assert (state["total"], state["is_same"], state["has_logs"]) == (2, True, False)
-    other = page.stream("deploy")
-    asked = other.question()
+    asked = page.stream("deploy").question()
     assert (asked["step"], asked["at"], asked["kind"], asked["form"]) == ("2", "2:2", "ask", True)
     assert (asked["text"], asked["replies"]) == ("Open the page.\n\nThen the other.", ["yes", "no"])
     assert asked["commands"][0] == f"rdc run {NAME} answer 2 yes"
@@ -418,8 +417,7 @@ def test_a_step_of_an_agent_shows_commands_only(folder: Path) -> None:
     document(folder, "pick.yaml", "name: pick\nsteps:\n  - {name: write, prompt: Write notes., end: true}\n")
     spawn("run", "pick.yaml", cwd=folder)
     with serving("pick.yaml") as client:
-        stream = client.stream("pick")
-        asked = stream.question()
+        asked = client.stream("pick").question()
     assert (asked["form"], asked["kind"]) == (False, "agent")
     assert "rdc run pick.yaml answer write" in asked["commands"][0]
 
