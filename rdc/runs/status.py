@@ -182,20 +182,23 @@ class _States(Struct, frozen=True):
         """Read the state of a Makefile, and the Makefile beside it. make is not called."""
         run, folder = self.unreadable(name), f"{self.at(self.ours)}/{name}"
         words = dict(line.partition(" ")[::2] for line in _text(f"{folder}/run").splitlines())
+        called, text = self._makefile(f"{self.ours}/{name}")
         if not words:
             _, _, end = _text(f"{folder}/log").rpartition(", ")
             word, _, message = end.strip().partition(" ")
-            return replace(run, state=word.lower(), message=message) if word in ("COMPLETE", "STOP") else run
-        step = words.get("at", "")
-        called, text = self._makefile(f"{self.ours}/{name}")
+            calls = tuple(shlex.join([*called, each]) for each in ("retry", "run") if called and word == "STOP")
+            ended = replace(run, state=word.lower(), message=message, next=calls)
+            return ended if word in ("COMPLETE", "STOP") else run
+        step, holder = words.get("at", ""), _holder(folder)
         asks = re.search(rf"^RDC_QUESTIONS :=(?:.* )?{re.escape(step)}(?: .*)?$", text, re.MULTILINE)
         title = re.search(rf"^title-{re.escape(step)} = \S+ ?(.*)$", text, re.MULTILINE)
         asked = re.search(rf"^define do-{re.escape(step)}\n\s*(\S.*)$", text, re.MULTILINE)
-        state = "running" if _is_locked(f"{folder}/lock") else "waiting" if asks else "interrupted"
+        state = "running" if holder else "waiting" if asks else "interrupted"
         question = ": ".join(filter(None, (part[1].replace("$$", "$") for part in (title, asked) if part and asks)))
-        following = (shlex.join([*called, "resume"]),) if called and state != "running" else ()
-        holder = f"pid {' on '.join(os.readlink(f'{folder}/lock').split('@'))}" if state == "running" else ""
-        return replace(run, state=state, step=step, question=question, next=following, holder=holder)
+        is_shown = asks and _text(f"{folder}/pid").strip() == "shown"  # before, it takes no reply
+        following = [*([f"STEP={step}", f"REPLY={word}"] for word in ("yes", "no") if is_shown), ["resume"]]
+        calls = tuple(shlex.join([*called, *each]) for each in following if called and not holder)
+        return replace(run, state=state, step=step, question=question, next=calls, holder=holder)
 
     def _makefile(self, directory: str) -> tuple[list[str], str]:
         """Return the call of the Makefile with this state directory, and its text."""
@@ -266,12 +269,12 @@ def _text(path: str) -> str:
     return Path(path).read_text(encoding="utf-8", errors="replace") if Path(path).is_file() else ""
 
 
-def _is_locked(lock: str) -> bool:
-    """Return whether the process with a Makefile's lock exists. The link contains its number."""
-    try:
-        os.kill(int(os.readlink(lock).partition("@")[0]), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
+def _holder(folder: str) -> str:
+    """Return the process that has a Makefile's run, or "". Locks are links to it or to a process that is gone."""
+    for lock in Path(folder).glob("lock*"):
+        with suppress(OSError, ValueError, OverflowError):
+            pid, _, host = os.readlink(lock).partition("@")
+            with suppress(PermissionError):
+                os.kill(int(pid), 0)
+            return f"pid {pid} on {host}"
+    return ""
