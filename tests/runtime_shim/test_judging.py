@@ -144,9 +144,8 @@ def test_a_notice_stays_for_the_rest_of_a_run(tmp_path: Path) -> None:
     assert codes(place, "answer 3 pass", "resume") == [0, 75]
     answered = place.run("answer", "4", "pass", "--events", "events")
     assert (answered.last, "resume" in answered.err) == ("rdc: COMPLETE all done", False)
-    told = [event for name in ("mine", "events") for event in map(json.loads, place.text(name).splitlines())]
-    expected = ["run_waiting", "run_waiting", "run_finished", "step_finished", "run_finished"]
-    assert [event["event"] for event in told] == expected
+    told = [json.loads(line)["event"] for name in ("mine", "events") for line in place.text(name).splitlines()]
+    assert told == ["run_waiting", "run_waiting", "run_finished", "step_finished", "run_finished"]
     place.run("resume")
     assert (place.text("document").count("\n"), place.text("mine").count("\n")) == (2, 3), "the end is told once"
 
