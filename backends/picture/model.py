@@ -206,8 +206,7 @@ def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> B
 def _frames(program: Program, names: Naming, placement: Placement) -> Iterator[Frame]:
     for group in program.groups:
         is_loop = group.id in placement.groups
-        title = names.frame(group) + f" · {LOOP}" * is_loop
-        yield Frame(group.id, title, placement.parents[group.id], is_loop, group)
+        yield Frame(group.id, names.frame(group) + f" · {LOOP}" * is_loop, placement.parents[group.id], is_loop, group)
     for name, parent in placement.loops.items():
         yield Frame(name, LOOP, parent, is_loop=True, group=None)
 

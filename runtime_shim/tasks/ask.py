@@ -152,9 +152,8 @@ class Answers(Extension):
         session, path, used = self.session, self.session.options.answers, self.session.state.used
         if path is None:
             return
-        read = [read_lines, *session.at("answers_in")][-1]
         mark, text = session.answers
-        found = read_answers(path, text, session.program["nodes"], read)
+        found = read_answers(path, text, session.program["nodes"], [read_lines, *session.at("answers_in")][-1])
         session.answers = mark, [each for each in found if (mark, each.line) not in used]
         if used and mark not in dict(used):
             session.display.rule(f"{path} has changed since the last call; all its lines count as unused")

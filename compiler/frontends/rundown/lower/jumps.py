@@ -125,8 +125,7 @@ class Outcomes(Struct):
         counter = self.frame.retries(ref)
         guard = (*tests, CounterTest(counter, "<", retry.retries))
         effects = (Add(counter, 1), *again.effects)
-        written = (Written(f"RETRY {retry.retries}"),)
-        return Edge(guard, effects, again.target, written, (self.frame.at(retry.span),))
+        return Edge(guard, effects, again.target, (Written(f"RETRY {retry.retries}"),), (self.frame.at(retry.span),))
 
     def decision_edges(self, step: StepRef) -> Iterator[Edge]:
         """Yield the edges of the node that computes a step's outcome from its children's marks (M11)."""
