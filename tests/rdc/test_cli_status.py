@@ -152,8 +152,7 @@ def compiled(folder: Path, file: str, *options: str) -> Path:
 
 
 def compile_only(folder: Path, file: str, *options: str) -> None:
-    words = ("compile", file, "--to", "python", "-O", "operator=full", *options, "-o", "deploy.py")
-    made = call(*words, cwd=folder)
+    made = call("compile", file, "--to", "python", "-O", "operator=full", *options, "-o", "deploy.py", cwd=folder)
     assert made.code == 0, made.err
 
 

@@ -96,8 +96,7 @@ def test_standard_error_that_stalls_after_a_command(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_is_slow_gets_everything(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": {**shell("true", "COMPLETE"), "title": "x" * 200_000}}))
-    process = started(place, "run")
+    process = started(Place(tmp_path, program({"1": {**shell("true", "COMPLETE"), "title": "x" * 200_000}})), "run")
     time.sleep(0.2)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 0

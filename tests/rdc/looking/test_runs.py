@@ -400,8 +400,7 @@ def test_an_answer_continues_the_run_only_on_request(folder: Path) -> None:
 
 
 def test_a_terminal_takes_the_answer_of_a_page(client: Client, folder: Path) -> None:
-    words = [sys.executable, "-m", "rdc", "run", NAME]
-    terminal = Screen(words, folder, environment(TERM="xterm", NO_COLOR="1"))
+    terminal = Screen([sys.executable, "-m", "rdc", "run", NAME], folder, environment(TERM="xterm", NO_COLOR="1"))
     terminal.expect(r"\[yes/no\] ")
     stream = client.stream("deploy")
     state = next(data for kind, data in stream.events() if kind == "state" and data["question"])
