@@ -61,8 +61,7 @@ class Display:
 
     def rule(self, *lines: str) -> None:
         """Write lines that start with `rdc:`."""
-        for line in lines:
-            self.line("rdc: " + clean(line).replace("\n", "?"), stream=self.rules)
+        self.line("".join("rdc: " + clean(line).replace("\n", "?") + "\n" for line in lines), "", self.rules)
 
 
 def duration(seconds: float) -> str:

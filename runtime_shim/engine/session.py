@@ -315,8 +315,7 @@ class Session:
             about = self.program["groups"][group]
             self.display.line(self.display.paint(one_line(f"{group} {self.filled(about, 'title')}"), "bold"))
             self.display.dim(self.texts(about, "prompt"))
-        self._group = group
-        step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
+        self._group, step = group, f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
         self.display.line(f"{step} - {', '.join(details)}" if details else step)
 
     # --- The run ---
@@ -411,13 +410,12 @@ class Session:
 
     def finish(self) -> int:
         """Report the end of the run, and return the exit code."""
-        state = self.state
         self.each("end")
-        self.emit("run_finished", result=state.condition, message=state.message)
+        self.emit("run_finished", result=self.state.condition, message=self.state.message)
         if done := self._done:
             self.display.line(f"{done} step{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")
-        self.display.rule(f"{state.condition.upper()} {one_line(state.message)}".rstrip())
-        return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
+        self.display.rule(f"{self.state.condition.upper()} {one_line(self.state.message)}".rstrip())
+        return EXIT_COMPLETE if self.state.condition == "complete" else EXIT_STOP
 
     def _leave(self, how: str, code: int, *hints: str) -> int:
         self.emit(f"run_{how}", node=self.state.node)
