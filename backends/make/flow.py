@@ -64,8 +64,7 @@ class Flow(Struct, frozen=True, dict=True):
     def rows(self) -> Iterator[str]:
         """Yield the rows, in which `$` stands for itself: the start, the steps, and what several rows lead to."""
         initial = [f"{self.names.counters[one.name]}={one.initial}" for one in self.counters]
-        start = [*([" ".join(initial)] if initial else []), *self._to(self.program.entry)]
-        yield self._row("start", start)
+        yield self._row("start", [*([" ".join(initial)] if initial else []), *self._to(self.program.entry)])
         for node in self.program.nodes:
             if type(node.task) not in IDLE:
                 yield from self._of_step(node)

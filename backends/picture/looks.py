@@ -192,8 +192,7 @@ def _ends(drawn: Picture) -> dict[tuple[str, bool], Box]:
 
 
 def _sample(box: Box, name: str, lines: Lines, frame: Frame) -> Box:
-    node = Node(name, Text(), NOWHERE, box.node.task, box.node.edges)
-    return Box(node, lines, frame.id, is_reached=True)
+    return Box(Node(name, Text(), NOWHERE, box.node.task, box.node.edges), lines, frame.id, is_reached=True)
 
 
 def _arrows(drawn: Picture, steps: Sequence[str], ends: Mapping[tuple[str, bool], str]) -> Iterator[Arrow]:

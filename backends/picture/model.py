@@ -192,8 +192,7 @@ def _drawn(program: Program) -> Program:
     program = joined_breakdowns(run_passes(without_jumps(program), "remove-impossible-edges", "thread-jumps"))
     first = program.index()[program.entry]
     entry = first.edges[0].target if first.task.kind == "branch" and not first.edges[0].guard else first.id
-    nodes = [node.id for node in program.nodes if type(node.task) not in IDLE]
-    stored = led_to(program, [entry, *nodes])
+    stored = led_to(program, [entry, *[node.id for node in program.nodes if type(node.task) not in IDLE]])
     return replace(program, entry=entry, nodes=tuple(node for node in program.nodes if node.id in stored))
 
 
@@ -207,8 +206,7 @@ def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> B
 def _frames(program: Program, names: Naming, placement: Placement) -> Iterator[Frame]:
     for group in program.groups:
         is_loop = group.id in placement.groups
-        title = names.frame(group) + f" · {LOOP}" * is_loop
-        yield Frame(group.id, title, placement.parents[group.id], is_loop, group)
+        yield Frame(group.id, names.frame(group) + f" · {LOOP}" * is_loop, placement.parents[group.id], is_loop, group)
     for name, parent in placement.loops.items():
         yield Frame(name, LOOP, parent, is_loop=True, group=None)
 

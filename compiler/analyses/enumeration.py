@@ -39,8 +39,7 @@ Taken = tuple[str, Edge]
 
 def taken_edges(made: Visit) -> Iterator[Taken]:
     """Yield the edges that a visit took, each with the node that it leaves."""
-    names = (made.step, *(edge.target for edge in made.edges))
-    yield from zip(names, made.edges, strict=False)
+    yield from zip((made.step, *(edge.target for edge in made.edges)), made.edges, strict=False)
 
 
 def cost(machine: Machine, made: Visit, after: State) -> int:
@@ -210,8 +209,7 @@ class View:
         changed = state.counters.changed.items()
         seen = frozenset((name, min(value, self.most)) for name, value in changed if name in self.read)
         slots = ((state.slots[slot] or "", texts) for slot, texts in self.distinguished.items())
-        strings = [text if text in texts else texts[-1] for text, texts in slots]
-        return (state.node, state.done, seen, *strings)
+        return (state.node, state.done, seen, *[text if text in texts else texts[-1] for text, texts in slots])
 
 
 Inputs = tuple[tuple[str, str], ...]

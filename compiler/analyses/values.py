@@ -60,8 +60,7 @@ def value_flow(program: Program) -> ValueFlow:
         referred = [name for name in _referred(node) if name in slots]
         given = [name for name in _given(node, names) if name in slots]
         own = {name for name in writes[node.id] if node.id in sure.get(name, ())}
-        read = dict.fromkeys((*above, *referred, *(name for name in given if name not in own)))
-        reads[node.id] = tuple(read)
+        reads[node.id] = tuple(dict.fromkeys((*above, *referred, *(name for name in given if name not in own))))
     return ValueFlow(reads, writes, _used(program, names), frozenset(sure))
 
 
@@ -92,8 +91,7 @@ def unread_inputs(program: Program) -> Iterator[str]:
         test.slot for node in program.nodes for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)
     }
     artifact = {item.register for item in program.artifact.type.references} if program.artifact else set[str]()
-    names = _names_of_commands(program)
-    used = {*_used(program, names), *tested, *artifact}
+    used = {*_used(program, _names_of_commands(program)), *tested, *artifact}
     yield from (declared.name for declared in program.inputs if declared.name not in used)
 
 

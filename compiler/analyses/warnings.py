@@ -38,8 +38,7 @@ def flow_warnings(
         problem = (
             "this document has too many counters to analyze, so warnings about impossible transitions may be missing"
         )
-        path = sources[program.sources[0].path].path
-        yield Diagnostic("RD411", path, None, problem, "use fewer counters in a step")
+        yield Diagnostic("RD411", sources[program.sources[0].path].path, None, problem, "use fewer counters in a step")
     program = replace(program, nodes=tuple(map(found.left, program.nodes))) if found.edges else program
     reached, leaving = led_to(program, [program.entry]), with_path_out(program)
     shown: set[tuple[str, Span]] = set()

@@ -207,8 +207,7 @@ def as_text(report: Report) -> Iterator[str]:
         f"{_many(len(report.inputs), 'input')}{asked}"
     )
     for title, entries in (("guess", report.guesses), ("lost", report.losses)):
-        kinds = dict.fromkeys(entry.kind for entry in entries)
-        for kind in kinds:
+        for kind in dict.fromkeys(entry.kind for entry in entries):
             places: dict[str, list[str]] = {}
             for entry in entries:
                 if entry.kind == kind:

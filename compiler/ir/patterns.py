@@ -51,8 +51,7 @@ def overlap(pattern: str) -> str:
     can be empty, as in `\d+,?\d+`.
     """
     with warnings.catch_warnings(action="ignore"):
-        parsed = _parser.parse(pattern)
-        return next(_overlaps(parsed, tuple(dict.fromkeys((*_SAMPLE, *pattern)))), "")
+        return next(_overlaps(_parser.parse(pattern), tuple(dict.fromkeys((*_SAMPLE, *pattern)))), "")
 
 
 SEPARATE = "merge them, or put a character between them that neither matches"

@@ -116,8 +116,7 @@ def setting_issues(program: Program) -> Iterator[Issue]:
         if settings.delay < 0 or settings.backoff < 1 or (settings.timeout is not None and settings.timeout < 1):
             yield Issue(path, "a timeout or backoff is below 1, or a delay is below 0")
         if settings.timeout is not None and not isinstance(node.task, Shell | Agent | Tool | Parallel | Stage):
-            problem = f"a node of the kind {node.task.kind} cannot have a timeout, because it runs no process"
-            yield Issue(path, problem)
+            yield Issue(path, f"a node of the kind {node.task.kind} cannot have a timeout, because it runs no process")
         if settings.expire < 0 or (settings.expire and not isinstance(node.task, Ask | Gate)):
             yield Issue(path, "`expire` is below 0, or no person answers the node")
 

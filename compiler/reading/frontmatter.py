@@ -35,8 +35,7 @@ def read_block(source: Source) -> tuple[Reading | None, int, list[Diagnostic]]:
     end = next((number for number, line in enumerate(lines[1:], 2) if FENCE.fullmatch(line)), None)
     if end is None:
         problem = "the frontmatter is not closed"
-        remedy = "close it with a `---` line"
-        return None, 1, [Diagnostic("RD011", source.path, source.line_span(1), problem, remedy)]
+        return None, 1, [Diagnostic("RD011", source.path, source.line_span(1), problem, "close it with a `---` line")]
     from compiler.reading.yaml import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no frontmatter)
 
     try:

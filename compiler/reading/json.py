@@ -61,8 +61,7 @@ def load_json(text: str) -> object:
     except json.JSONDecodeError as error:
         raise _broken(text, error) from None
     except RecursionError:
-        problem = "lists and objects are nested too deeply"
-        raise BrokenJsonError(problem, "look for a missing bracket", None) from None
+        raise BrokenJsonError("lists and objects are nested too deeply", "look for a missing bracket", None) from None
 
 
 def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:

@@ -72,8 +72,7 @@ def read_sentence(written: str, titles: Collection[str] = ()) -> Sentence | Issu
     """Return the sentence in a text, or the issue in it. Its help may quote a title. All white space is one space."""
     text = " ".join(written.split()) if len(written) <= 2 * LONGEST_SENTENCE else written
     if not text.isprintable() or not 0 < len(text) <= LONGEST_SENTENCE:
-        problem = f"a rule must be one sentence of 1 to {LONGEST_SENTENCE:,} printable characters"
-        return Issue((), problem, FORMS)
+        return Issue((), f"a rule must be one sentence of 1 to {LONGEST_SENTENCE:,} printable characters", FORMS)
     try:
         read = _parsed(text)
     except UnexpectedInput as error:

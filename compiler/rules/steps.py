@@ -128,8 +128,7 @@ class RuleSteps:
             outcomes = {word: Event(group, word) for word in PASS_OR_FAIL}
             if group in self.nodes:  # the step of a specification passes with its last stage
                 outcomes[PASS_OR_FAIL[0]] = Event(self._last_stage(group), PASS_OR_FAIL[0])
-            shown = tuple(map(str.upper, PASS_OR_FAIL))
-            yield group, RuleStep(group, tuple(names), outcomes, shown, is_composed=True)
+            yield group, RuleStep(group, tuple(names), outcomes, tuple(map(str.upper, PASS_OR_FAIL)), is_composed=True)
 
     def _last_stage(self, step: str) -> str:
         passed = StepOutcome(step, Verdict.PASS)

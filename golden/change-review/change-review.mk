@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 79f3836550c271496242bbed20a14a7dcf07241db24b3441e9c08c898f17e562
+override RDC_SHA256 := f02e8f22aa7a031f365da80dadd33475afaa798fb91bd18d095b0901b53ebb43
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

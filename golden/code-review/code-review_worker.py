@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   2bc4725572e753b5a3ba25d370714db4ccab13887eb679cf81ca7fbb4100bf5e  -
+#   a821b90802225c3f099581e3dab3abd22257afd0ddf3d56cd1145c4ee773c004  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   0c89b9f749dc411e2cc15c8df50b606d7d55bd115578d7a01d07b09e0cef4889  -
+#   bd72f0eff4180002d8ef54bdcf86c25874a36096ce458a2edd6e5cb12674af5b  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -117,8 +117,8 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 2bc4725572e753b5a3ba25d370714db4ccab13887eb679cf81ca7fbb4100bf5e).
-# The part for workers: dbos-values (sha256 0c89b9f749dc411e2cc15c8df50b606d7d55bd115578d7a01d07b09e0cef4889).
+# The runtime of rdc 0.1.0, edition values (sha256 a821b90802225c3f099581e3dab3abd22257afd0ddf3d56cd1145c4ee773c004).
+# The part for workers: dbos-values (sha256 bd72f0eff4180002d8ef54bdcf86c25874a36096ce458a2edd6e5cb12674af5b).
 # The runbook ends here, and you can stop reading. Up to the last END line, 6,826 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
@@ -126,4 +126,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6829 lines, sha256 cd9a838287024b4eda9536a06ebe7d465580c87aa00f5e2f0c8914cdfa77d82d
+# --- 6829 lines, sha256 82f0a0c18ebe5d7c04fae472dfe3406d9fb0f546f1098e0fe66ecc0ce73da45d

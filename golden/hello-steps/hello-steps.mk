@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 8fe03ddc05b47d9581468fae9953785b34e294ab860822b38a7209df5818c8b4
+override RDC_SHA256 := 8a9af7203ddfa01a324d5880c725af52af1f6a8b75cee06efeb5bf37d7756b95
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

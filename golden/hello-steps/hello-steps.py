@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   f1bbba86e37ad92e6bdf77d7711a0ff13bac1d9811a5470cd13381ae773257a8  -
+#   80cd1344356968c095e3706b1574324516cbe9acaad1bd196b587dd597cbfdf9  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -105,11 +105,11 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 f1bbba86e37ad92e6bdf77d7711a0ff13bac1d9811a5470cd13381ae773257a8).
-# The specification ends here, and you can stop reading. Up to the last END line, 6,820 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 80cd1344356968c095e3706b1574324516cbe9acaad1bd196b587dd597cbfdf9).
+# The specification ends here, and you can stop reading. Up to the last END line, 6,832 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6821 lines, sha256 3c57826c4e53c7c73d1871a358ce784ea495e0656e1a7ac64878eda46dbd0f69
+# --- 6833 lines, sha256 9f790f10b75e400c9e13a7f8ba3213d332b04f35bb0e7cb76c53e45f78a03786

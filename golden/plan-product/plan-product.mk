@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 3d6899c58ea70306fefe592ba32f966d592d919a0a53a1a534bc4c66055892e8
+override RDC_SHA256 := 278c0f65d383a64918d0d97962b8f135f2124cfb063aede2d7885fd76be69034
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

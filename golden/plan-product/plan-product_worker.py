@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   f1bbba86e37ad92e6bdf77d7711a0ff13bac1d9811a5470cd13381ae773257a8  -
+#   80cd1344356968c095e3706b1574324516cbe9acaad1bd196b587dd597cbfdf9  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   a5ad87ac4b6feedba5e2bb3bde96441a3c3b01fb7ba1db32ff03fefcef3a622e  -
+#   79c02900616e937a91625b2690542a39092c0589f0f144b50e05c06f95f6c568  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -161,13 +161,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 f1bbba86e37ad92e6bdf77d7711a0ff13bac1d9811a5470cd13381ae773257a8).
-# The part for workers: dbos-stepspec (sha256 a5ad87ac4b6feedba5e2bb3bde96441a3c3b01fb7ba1db32ff03fefcef3a622e).
-# The specification ends here, and you can stop reading. Up to the last END line, 9,003 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 80cd1344356968c095e3706b1574324516cbe9acaad1bd196b587dd597cbfdf9).
+# The part for workers: dbos-stepspec (sha256 79c02900616e937a91625b2690542a39092c0589f0f144b50e05c06f95f6c568).
+# The specification ends here, and you can stop reading. Up to the last END line, 9,012 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 9006 lines, sha256 5bfaf7d2afafd3bb98682d59432c79f0f91f2d48e5826e44c3b9144dc12050e6
+# --- 9015 lines, sha256 5a7fe9f5aff9b45d286d38d0cfe059cd2d6cd60d6052ac16bc47c95769777329

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 25f4b6bfd95e2cf295125959c834988439cff24026a5d78aa41534e0f1b0dd5b
+override RDC_SHA256 := 43ea5d55af61b5068f778bc08f992f0c110b65b2ab06b2426ef2d3b78260cf0b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

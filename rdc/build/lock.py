@@ -131,8 +131,7 @@ class Review(Struct, frozen=True):
             files.setdefault(item, []).append(path)
         found = [_finding(item, paths, self.changes.get((paths[0], item), "")) for item, paths in files.items()]
         if len(found) > 1:
-            remedy = f"review all {len(found)} new items, then run: {_approving(files)}"
-            found[0] = replace(found[0], help=remedy)
+            found[0] = replace(found[0], help=f"review all {len(found)} new items, then run: {_approving(files)}")
         return found
 
 

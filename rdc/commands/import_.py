@@ -69,8 +69,7 @@ def _places(source: str, out: str | None, kind: str, recipe: str) -> list[Place]
 def _options(inputs: str | None, *, no_inputs: bool) -> Options:
     if inputs and no_inputs:
         raise click.UsageError("--inputs and --no-inputs exclude each other; remove one of them")
-    words = tuple(filter(None, (word.strip() for word in (inputs or "").split(","))))
-    return Options(words, not no_inputs)
+    return Options(tuple(filter(None, (word.strip() for word in (inputs or "").split(",")))), not no_inputs)
 
 
 def _check(draft: str) -> int:

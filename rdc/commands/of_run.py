@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -37,12 +37,13 @@ def command_of(verb: str) -> click.Command:
     def act(file: str | None, arguments: tuple[str, ...]) -> int:
         words = [*arguments] if file is None else [file, *arguments]
         if file is None or not is_document(file):
-            chosen = _chosen(verb, words)
+            place, words = _apart(words)
+            chosen = _chosen(verb, words, place)
             if chosen is None:
                 return 2
-            waits = [step for step, _ in chosen.choices]
-            if verb == "answer" and len({*waits}) == 1 and len(words) == 1 and words[0] not in waits:
-                words = [waits[0], *words]  # only a reply
+            waits = {step for step, _ in chosen.choices}
+            if verb == "answer" and len(waits) == 1 and len(words) == 1 and words[0] not in waits:
+                words = [*waits, *words]  # only a reply
             words = [chosen.document, verb, *words, *chosen.place]
             sys.stderr.write(f"rdc: {visible(shlex.join(['rdc', 'run', *words]))}\n")
         else:
@@ -64,11 +65,30 @@ def is_document(word: str) -> bool:
     return any(form.has(word) for form in FRONT_ENDS.values()) or is_file
 
 
-def _chosen(verb: str, words: Sequence[str]) -> Run | None:
+def _apart(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the options that choose a run, with their values, and the other words."""
+    place, others, rest = list[tuple[str, str]](), list[str](), iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in ("--as", "--state-dir"):
+            place.append((name, value if equals else next(rest, "")))
+        else:
+            others.append(word)
+    return place, others
+
+
+def _is_at(run: Run, option: str, value: str) -> bool:
+    """Return whether an option chooses a run."""
+    label = run.directory.rpartition("/")[2].partition("@")[2]
+    return label == value != "" if option == "--as" else Path(value).resolve() == Path(run.directory).resolve()
+
+
+def _chosen(verb: str, words: Sequence[str], place: Iterable[tuple[str, str]]) -> Run | None:
     """Return the only run that fits; otherwise show which runs there are and return None."""
     every = [one for one in runs() if one.document]
     ended = ("stop",) if any(word.startswith("--max-") for word in words) else ()  # a limit that is raised
-    fit = [one for one in every if one.state in (*FITS.get(verb, (one.state,)), *ended)]
+    there = [one for one in every if all(_is_at(one, *option) for option in place)]
+    fit = [one for one in there if one.state in (*FITS.get(verb, (one.state,)), *ended)]
     if verb == "answer" and len(fit) > 1:
         fit = [one for one in fit if words and words[0] in dict(one.choices)] or fit
     if len(fit) == 1:

@@ -31,8 +31,7 @@ def command(file: str | None, as_json: bool) -> int:
         return code
     found = runs_in(os.curdir)
     if as_json:
-        listed = [{key: getattr(one, key) for key in _KEYS} for one in found]
-        put(json.dumps({"version": 1, "runs": listed}, indent=2))
+        put(json.dumps({"version": 1, "runs": [{key: getattr(one, key) for key in _KEYS} for one in found]}, indent=2))
     else:
         put("\n".join([visible(line) for one in found for line in lines_of(one)]) or "No run has started here.")
     return 1 if any(one.state == "unreadable" for one in found) else 0

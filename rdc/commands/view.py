@@ -73,8 +73,7 @@ def _watch(file: str | None, database: str, *, continues: bool) -> Watch:
     if target == "dbos" and document:
         from rdc.looking.database import Worker, WorkerRuns  # noqa: PLC0415 (only workers need these modules)
 
-        url = database or os.environ.get("RDC_DATABASE", "")
-        worker = Worker(chosen, url)
+        worker = Worker(chosen, database or os.environ.get("RDC_DATABASE", ""))
         about = Document("", "", 0, continues=True, database=worker.shown)
         try:
             return Watch(document, about, partial(WorkerRuns, worker))

@@ -127,8 +127,7 @@ def import_one(place: Place, options: Options) -> tuple[File, Report] | Refusal:
     path = _path(place, made)
     if problem := _error(path, made):
         return Refusal(place.page, "draft-error", f"the draft would have an error: {problem}")
-    report = replace(made.report, draft=path or STANDARD_INPUT)
-    return File(Path(path), made.text.encode()), report
+    return File(Path(path), made.text.encode()), replace(made.report, draft=path or STANDARD_INPUT)
 
 
 def _imported(source: Source, place: Place, options: Options) -> Imported | Refusal:

@@ -200,8 +200,7 @@ def _sources(path: str, named: str) -> Iterator[Path]:
     pure = PurePosixPath(named)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
         return
-    roots = (open_project(path).root, project_around(os.path.realpath(".")).root)
-    for root in dict.fromkeys(roots):
+    for root in dict.fromkeys((open_project(path).root, project_around(os.path.realpath(".")).root)):
         try:
             file = Path(os.path.realpath(Path(root) / named))
             if file.is_file() and is_below(str(file), root) and open_project(str(file)).root == root:

@@ -28,5 +28,4 @@ def _command(diagnostic: Diagnostic) -> str:
 
 def _data(text: str) -> str:
     """Return an escaped message for GitHub. A line break in a document must not start another command."""
-    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return visible(escaped)
+    return visible(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))

@@ -30,8 +30,7 @@ def render(report: Report) -> str:
         return ""
     blocks = [_block(diagnostic, report.sources, report.docs_url) for diagnostic in report.diagnostics]
     counts = [many(count, severity) for severity in Severity if (count := report.count(severity))]
-    summary = f"{', '.join(counts)} in {many(report.files, 'file')}{_fixable(report)}"
-    return "\n\n".join([*blocks, summary])
+    return "\n\n".join([*blocks, f"{', '.join(counts)} in {many(report.files, 'file')}{_fixable(report)}"])
 
 
 def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], docs_url: str) -> str:

@@ -16,15 +16,17 @@ from msgspec.structs import replace
 from backends.base import MARK, OutputFile, VerifyStatus
 from backends.registry import load
 from compiler.frontends import endings
+from compiler.frontends.common.names import name_of
 from compiler.project.project import is_root, open_project, project_around
 from compiler.text.source import sha256_of, without_ending
 from rdc.runs.model import Run, finished_step, options_for, with_facts
 from rdc.runs.process import ask_program, run_process
 from rdc.runs.stored import stored_run
 from runtime_shim.editions import EDITIONS
+from runtime_shim.engine.journal import picked
 from runtime_shim.engine.private import is_trusted
 from runtime_shim.engine.program import Table, UsageError
-from runtime_shim.engine.state import OURS, Store
+from runtime_shim.engine.state import OURS, Store, utc_now
 from runtime_shim.operator.history import place_of
 
 _TELLING = frozenset(name for name, one in EDITIONS.items() if "operator.current" in one.modules)
@@ -135,8 +137,9 @@ class _States(Struct, frozen=True):
         folder = os.path.realpath(self.at(self.home))
         root = project_around(folder).root
         place = options_for(f"{self.ours}/{name}", state.name)
-        file = os.path.join(root, run.source)
-        if Path(file).is_file():
+        files = [os.path.join(each, run.source) for each in (root, folder)]  # the run may be older than the project
+        file = next(filter(os.path.isfile, files), files[0])
+        if os.path.isfile(file):
             root = open_project(file).root  # that of a folder below, if its project is newer than the run
             own = place if root == folder else options_for(f"{self.ours}/{name}", "")
             run = replace(run, document=os.path.relpath(file, os.path.abspath(self.base)), place=own)
@@ -179,20 +182,23 @@ class _States(Struct, frozen=True):
         """Read the state of a Makefile, and the Makefile beside it. make is not called."""
         run, folder = self.unreadable(name), f"{self.at(self.ours)}/{name}"
         words = dict(line.partition(" ")[::2] for line in _text(f"{folder}/run").splitlines())
+        called, text = self._makefile(f"{self.ours}/{name}")
         if not words:
             _, _, end = _text(f"{folder}/log").rpartition(", ")
             word, _, message = end.strip().partition(" ")
-            return replace(run, state=word.lower(), message=message) if word in ("COMPLETE", "STOP") else run
-        step = words.get("at", "")
-        called, text = self._makefile(f"{self.ours}/{name}")
+            calls = tuple(shlex.join([*called, each]) for each in ("retry", "run") if called and word == "STOP")
+            ended = replace(run, state=word.lower(), message=message, next=calls)
+            return ended if word in ("COMPLETE", "STOP") else run
+        step, holder = words.get("at", ""), _holder(folder)
         asks = re.search(rf"^RDC_QUESTIONS :=(?:.* )?{re.escape(step)}(?: .*)?$", text, re.MULTILINE)
         title = re.search(rf"^title-{re.escape(step)} = \S+ ?(.*)$", text, re.MULTILINE)
         asked = re.search(rf"^define do-{re.escape(step)}\n\s*(\S.*)$", text, re.MULTILINE)
-        state = "running" if _is_locked(f"{folder}/lock") else "waiting" if asks else "interrupted"
+        state = "running" if holder else "waiting" if asks else "interrupted"
         question = ": ".join(filter(None, (part[1].replace("$$", "$") for part in (title, asked) if part and asks)))
-        following = (shlex.join([*called, "resume"]),) if called and state != "running" else ()
-        holder = f"pid {' on '.join(os.readlink(f'{folder}/lock').split('@'))}" if state == "running" else ""
-        return replace(run, state=state, step=step, question=question, next=following, holder=holder)
+        is_shown = asks and _text(f"{folder}/pid").strip() == "shown"  # before, it takes no reply
+        following = [*([f"STEP={step}", f"REPLY={word}"] for word in ("yes", "no") if is_shown), ["resume"]]
+        calls = tuple(shlex.join([*called, *each]) for each in following if called and not holder)
+        return replace(run, state=state, step=step, question=question, next=calls, holder=holder)
 
     def _makefile(self, directory: str) -> tuple[list[str], str]:
         """Return the call of the Makefile with this state directory, and its text."""
@@ -213,18 +219,24 @@ def make_run(directory: str) -> Run:
 def elsewhere(name: str, root: str, document: str) -> tuple[list[str], list[str]]:
     """Return the state directories of a run outside of its project's root, and the folders that were searched.
 
-    A compiled program has its state where it was started.
+    A compiled program has its state where it was started, and a document where the root was then.
     """
     below = [os.path.normpath(os.path.join(root, each)) for each in _below(root, os.curdir, NEAR)]
     near = [os.path.realpath(os.curdir), os.path.dirname(os.path.realpath(document)), *below]
     folders = [folder for folder in dict.fromkeys(near) if folder != root]
-    found = [os.path.join(folder, OURS, name) for folder in folders]
+    found = [f"{folder}/{OURS}/{each}" for folder in folders for each in {name: 0, _name_from(folder, document): 0}]
     ours = [each for each in found if os.path.isfile(f"{each}/journal") and is_trusted(os.lstat(each))]
     return [os.path.relpath(each) for each in ours], folders
 
 
+def _name_from(folder: str, document: str) -> str:
+    """Return the name of a document's run if a folder was the root of its project."""
+    path = os.path.relpath(os.path.realpath(document), folder)
+    return name_of(path, endings(), lambda name: os.path.exists(os.path.join(folder, name)))
+
+
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:
-    """Rename the states of the same program, if its document no longer exists: it was moved to this one."""
+    """Rename the states of the same program, and record it, if its document no longer exists: it was moved here."""
     ours = os.path.dirname(directory)
     if os.path.lexists(directory) or not os.path.isdir(ours):
         return
@@ -238,7 +250,12 @@ def take_moved(directory: str, identity: Callable[[], Table]) -> None:
         is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()
         is_free = not os.path.lexists(place) and not store.is_busy()
         if state and is_gone and is_free and state.program == identity()["program"]:
+            store.lock()
+            store.records()
             os.rename(store.directory, place)
+            store.open()
+            store.append({"kind": "moved", "time": utc_now(), **picked(identity(), ("name", "source"))})
+            os.close(store.lock_file)  # the command takes it next
             sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {place}\n")
 
 
@@ -252,12 +269,12 @@ def _text(path: str) -> str:
     return Path(path).read_text(encoding="utf-8", errors="replace") if Path(path).is_file() else ""
 
 
-def _is_locked(lock: str) -> bool:
-    """Return whether the process with a Makefile's lock exists. The link contains its number."""
-    try:
-        os.kill(int(os.readlink(lock).partition("@")[0]), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
+def _holder(folder: str) -> str:
+    """Return the process that has a Makefile's run, or "". Locks are links to it or to a process that is gone."""
+    for lock in Path(folder).glob("lock*"):
+        with suppress(OSError, ValueError, OverflowError):
+            pid, _, host = os.readlink(lock).partition("@")
+            with suppress(PermissionError):
+                os.kill(int(pid), 0)
+            return f"pid {pid} on {host}"
+    return ""

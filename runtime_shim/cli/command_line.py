@@ -257,7 +257,6 @@ def main(program: Table, kinds: Kinds, argv: Argv = None, host: Host = ANY_HOST,
         texts = [*details, f"error: {reason}"]
         for kind in kinds:
             texts = [*map(kind.worded, texts)] if hasattr(kind, "worded") else texts
-        for text in texts:
-            display.rule(text)
+        display.rule(*texts)
         return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED
     return EXIT_INTERRUPTED

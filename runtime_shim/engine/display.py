@@ -59,9 +59,9 @@ class Display:
             self.put("".join(clean(line) + "\n" for line in lines), sys.stdout.fileno(), sys.stdout.encoding)
         return EXIT_COMPLETE
 
-    def rule(self, text: str) -> None:
-        """Write a line that starts with `rdc:`."""
-        self.line("rdc: " + clean(text).replace("\n", "?"), stream=self.rules)
+    def rule(self, *lines: str) -> None:
+        """Write lines that start with `rdc:`."""
+        self.line("".join("rdc: " + clean(line).replace("\n", "?") + "\n" for line in lines), "", self.rules)
 
 
 def duration(seconds: float) -> str:

@@ -94,12 +94,10 @@ class Extension(Part):
     - `from_caller(program, options, command, display)`, static: the options of a call by other means than words.
     - `worded(text)`, static: a text in the caller's terms.
     - `enter()`: lock the run to answer it, instead of `Session.alone`.
-    - `prepare()`: check the options.
-    - `identify(nodes)`: the identity of this version's steps.
+    - `prepare()`: check the options. `identify(nodes)`: the identity of this version's steps.
     - `read(state)`: check or change a state after it is read.
     - `before_run(state)`: prepare a call about a run; the state is None for a new run.
-    - `registers()`: initial registers of a run.
-    - `open()`: read and open the files that the run needs.
+    - `registers()`: initial registers of a run. `open()`: read and open the files that the run needs.
     - `answers_in(text, nodes)`: the answers in a file with a richer format than the usual one.
     - `brought(files)`: the files of answers of this call, with their digests.
     - `scope()`: the part of a run that a file of answers belongs to, "" for all of it.
@@ -111,8 +109,7 @@ class Extension(Part):
     - `reply(reply)`: the reply that a word means. `given(done)`: the outcome of a reply.
     - `with_text(text, done)`: an outcome with the text that belongs to it.
     - `condition_after(move, before, stand)`: the condition of a run after a move.
-    - `record(record)`: the record or event to write.
-    - `written(record)`: act after a record is on disk.
+    - `record(record)`: the record or event to write. `written(record)`: act after a record is on disk.
     - `event(event, fields)`: report an event to others; record nothing.
     - `after_step(move)`: act after a step is recorded. `waits()`: record that a run starts waiting.
     - `end()`: act when a run has ended. `decided()`: act after a decision; lines to show below it.
@@ -203,8 +200,7 @@ class Session:
 
     def call(self, *words: str) -> str:
         """Return the shell command for a subcommand of this program."""
-        default = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
-        place = self.gathered("repeat", words[0]) or default
+        place = self.gathered("repeat", words[0]) or (("--state-dir", own) if (own := self.options.state_dir) else ())
         command = f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
         return str(next(filter(None, self.each("call", words)), command))
 
@@ -319,8 +315,7 @@ class Session:
             about = self.program["groups"][group]
             self.display.line(self.display.paint(one_line(f"{group} {self.filled(about, 'title')}"), "bold"))
             self.display.dim(self.texts(about, "prompt"))
-        self._group = group
-        step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
+        self._group, step = group, f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
         self.display.line(f"{step} - {', '.join(details)}" if details else step)
 
     # --- The run ---
@@ -411,17 +406,20 @@ class Session:
             return self._leave("waiting", EXIT_WAITING, *reason.args)
         except Interrupted:
             return self._leave("interrupted", EXIT_INTERRUPTED, f"to continue: {self.call('resume')}")
+        return self.finish()
+
+    def finish(self) -> int:
+        """Report the end of the run, and return the exit code."""
         self.each("end")
-        self.emit("run_finished", result=state.condition, message=state.message)
+        self.emit("run_finished", result=self.state.condition, message=self.state.message)
         if done := self._done:
             self.display.line(f"{done} step{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")
-        self.display.rule(f"{state.condition.upper()} {one_line(state.message)}".rstrip())
-        return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
+        self.display.rule(f"{self.state.condition.upper()} {one_line(self.state.message)}".rstrip())
+        return EXIT_COMPLETE if self.state.condition == "complete" else EXIT_STOP
 
     def _leave(self, how: str, code: int, *hints: str) -> int:
         self.emit(f"run_{how}", node=self.state.node)
-        for line in (*hints, f"{how.upper()} {self.label(self.state.node)}"):
-            self.display.rule(line)
+        self.display.rule(*hints, f"{how.upper()} {self.label(self.state.node)}")
         return code
 
     def _do_next(self, name: str, is_interrupted: bool = False) -> None:

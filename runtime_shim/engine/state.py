@@ -106,13 +106,15 @@ class State:
         kind, self.brought = record["kind"], {**record.get("brought", {}), **self.brought}
         if "answers" in record:
             self.used.add((record["answers"], record["line"]))
+        if "source" in record:
+            self.name, self.source = record["name"], record["source"]
         if "condition" not in record:
             self.notes.append(record)
             return
         self.condition, self.since = record["condition"], record.get("time", "")
         if kind in ("begin", "adopt"):
-            self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
-            self.name, self.source, self.steps, self.node = (record[key] for key in ("name", "source", "steps", "node"))
+            self.node, self.registers = record["node"], dict(record["registers"])
+            self.program, self.nodes, self.steps = record["program"], record["nodes"], record["steps"]
             for one in self.finished:
                 one["node"] = record.get("renamed", {}).get(one["node"], one["node"])
         elif kind == "resume":

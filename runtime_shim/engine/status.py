@@ -130,8 +130,7 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
     for record in done[-RECENT:]:
         outcome = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
         attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
-        how = ", as assumed" if record["how"] in ASSUMED else ""
-        step = one_line(f"{record['step']} {record['title']}")
+        how, step = ", as assumed" * (record["how"] in ASSUMED), one_line(f"{record['step']} {record['title']}")
         when = f" at {readable(record['started'])}" if "started" in record else ""
         yield f"  {outcome:4}  {step}{attempt}, {duration(record['took'])}{when}{how}"
         yield from (f"        {one_line(remark)}" for remark in record.get("remarks", ()))

@@ -59,8 +59,7 @@ def goto(session: Session, shows: bool = True) -> int:
     record = session.moved(before, move, "goto", f"moved to {one_line(move.node)}")
     session.record({**record, "says": "", **session.condition_after(move, begins=False)})  # no limits, no pauses
     session.emit("goto", **picked(state.finished[-1], ("node", "next", "by", "note")))
-    for line in (f"moved from {before} to {session.label(move.node)}", *session.gathered("decided")):
-        session.display.rule(line)
+    session.display.rule(f"moved from {before} to {session.label(move.node)}", *session.gathered("decided"))
     if shows and state.condition not in ENDED:
         session.display.rule(f"to continue: {session.call('resume')}")
     return EXIT_COMPLETE

@@ -42,9 +42,18 @@ class Notices(Extension):
 
     def event(self, event: str, fields: Record) -> None:
         """Send an event to the command."""
+        if self._command and event in ("run_waiting", "run_interrupted"):
+            self._send(event, fields)
+
+    def end(self) -> None:
+        """Send the end of a run, once."""
+        state = self.session.state
+        if self._command and all(note["kind"] != "sent" for note in state.notes):
+            self._send("run_finished", {"result": state.condition, "message": state.message})
+            self.session.record({"kind": "sent"})
+
+    def _send(self, event: str, fields: Record) -> None:
         session, command = self.session, self._command
-        if event not in ("run_waiting", "run_interrupted", "run_finished") or not command:
-            return
         if self._kept and self._kept not in (self._given, self._shown):  # no one sees a journal
             self._shown = self._kept
             session.display.line(f"    notify: {one_line(self._kept)} (kept from an earlier call)")

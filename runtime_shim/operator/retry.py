@@ -4,7 +4,7 @@ from runtime_shim.engine.journal import Record, picked
 from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import NOT_PASSED, Extension, Session
 from runtime_shim.engine.state import ENDED, MOVES, State, is_over
-from runtime_shim.engine.status import choices, condition_of
+from runtime_shim.engine.status import choices, condition_of, hints
 from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.walk import Move, advance
 
@@ -81,5 +81,4 @@ class Retries(Extension):
 
     def end(self) -> None:
         """Show how to continue after STOP."""
-        for purpose, call in choices(self.session, self.session.state, "stop")[:-1]:
-            self.session.display.rule(f"{purpose}: {call}")
+        self.session.display.rule(*hints(self.session, "stop")[:-1])

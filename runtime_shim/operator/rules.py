@@ -255,8 +255,7 @@ class Rules(Extension):
 
     def end(self) -> None:
         """Show the overrides of the run."""
-        for line in self.lines(self.facts(self.session.state), None):
-            self.session.display.rule(line)
+        self.session.display.rule(*self.lines(self.facts(self.session.state), None))
 
 
 def changes(old: Table, now: Table) -> Table:

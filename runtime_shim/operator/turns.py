@@ -17,6 +17,7 @@ from runtime_shim.engine.session import Extension
 from runtime_shim.engine.state import LENDS, State, Store
 from runtime_shim.engine.status import KNOWN, told_by
 from runtime_shim.engine.texts import one_line, word_of
+from runtime_shim.tasks.ask import last_end
 from runtime_shim.values.limits import expires_at
 
 LENT = 5.0  # seconds to wait for a lock that is lent
@@ -92,10 +93,12 @@ class Turns(Extension):
         session, store = self.session, self.session.store
         try:
             session.alone()
-        except UsageError:
+        except UsageError as busy:
             asked: Any = session.read_state() if store.within and store.is_busy() else None
-            if asked is None or asked.condition != "waiting":
+            if asked is None:
                 raise
+            if asked.condition != "waiting":
+                raise UsageError(f"{busy.args[-1]}{last_end(session, session.options.STEP, asked.finished)}") from None
             if not session.is_same(asked):
                 how = f"to answer it, restore the old version, or go to its terminal ({store.holder()})"
                 raise UsageError(how, session.of_another_version(asked).args[-1]) from None
@@ -110,6 +113,5 @@ class Turns(Extension):
             store.hold(LENT)
         finally:
             now: Any = session.read_state()
-            for done in now.finished[len(asked.finished) :][:1]:  # another one was faster
-                words = [one_line(f"{word} {done[word]}") for word in ("by", "time") if word in done]
-                raise UsageError(f"{' '.join(['it was answered', *words])}: {done['outcome']}")
+            if faster := last_end(session, asked.node, now.finished[len(asked.finished) :]):
+                raise UsageError(f"{asked.node} is not waiting for an answer{faster}")

@@ -1,13 +1,16 @@
 """Questions, answered from a file, at the terminal, or later with `answer`."""
 
+from collections.abc import Sequence
+
 from runtime_shim.engine.display import meanings_of
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.outcomes import Done, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, Table, UsageError
 from runtime_shim.engine.session import Extension, Performer, Session
-from runtime_shim.engine.state import State, digest
-from runtime_shim.engine.status import hints
-from runtime_shim.engine.texts import MEANINGS, meant, one_line, words_of
+from runtime_shim.engine.state import ENDED, State, digest
+from runtime_shim.engine.status import condition_of, hints, told_by
+from runtime_shim.engine.texts import MEANINGS, meant, one_line, word_of, words_of
+from runtime_shim.engine.times import readable
 from runtime_shim.io.answers import LARGEST, read_answers, read_lines, read_text, take_answer
 
 ITEM = "--item "  # the start of a reply to an item of a checklist
@@ -93,6 +96,15 @@ class Prompts(Asking):
         return str(node["question"]).split("/")
 
 
+def last_end(session: Session, step: str, finished: "Sequence[Record]") -> str:
+    """Return how a step ended last, who decided that and when, as the end of a message; "" if it has not ended."""
+    for one in [one for one in finished if one["node"] == step][-1:]:
+        word = word_of(session.program["nodes"].get(step, {}), one["outcome"])
+        about = (f"; {step} ended with {word}", one["how"], readable(one.get("time")), told_by(one))
+        return one_line(", ".join(filter(None, about)))
+    return ""
+
+
 def answer(session: Session, shows: bool = True) -> int:
     """Record the answer to the waiting step, and show how to go on."""
     step, reply = session.options.STEP, session.through("reply", session.options.REPLY)
@@ -103,26 +115,24 @@ def answer(session: Session, shows: bool = True) -> int:
         session.adopt()
     session.store.open()
     session.each("allowed")
-    late = [f"{one['node']} {one['how']}" for one in state.finished[-1:] if one["how"].startswith("expired after")]
+    late = last_end(session, step, state.finished)
     if state.condition != "waiting":
-        raise UsageError([*late, "no step is waiting for an answer"][0])
+        raise UsageError(*hints(session, condition_of(state, False)), f"no step is waiting for an answer{late}")
     performer, node = session.performers[state.node], session.program["nodes"][state.node]
     if not performer.is_named(step, state.node, node):
-        waiting = f"{step} is not waiting for an answer; {' or '.join(performer.names(state.node, node))} is"
-        raise UsageError("; ".join([*late, waiting]))
+        names = " or ".join(performer.names(state.node, node))
+        raise UsageError(f"{step} is not waiting for an answer; {names} is{late}")
     done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
     remarks = session.gathered("decided")
     if session.lender:
         session.display.rule(f"the run continues at its terminal ({session.lender})")
-        return EXIT_COMPLETE
-    is_stopped = state.condition == "stop"
-    shows = shows and not getattr(session.options, "resume", False)
-    for line in (*remarks, *hints(session, "stop" if is_stopped else "ready" if done else "waiting")) if shows else ():
-        session.display.rule("".join([line, *session.each("hint")]))
-    if is_stopped and shows:
-        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+    elif shows and not getattr(session.options, "resume", False):
+        following = [] if state.condition in ENDED else hints(session, "ready" if done else "waiting")
+        session.display.rule(*("".join([line, *session.each("hint")]) for line in (*remarks, *following)))
+        if state.condition in ENDED:
+            session.finish()
     return EXIT_COMPLETE
 
 
@@ -142,9 +152,8 @@ class Answers(Extension):
         session, path, used = self.session, self.session.options.answers, self.session.state.used
         if path is None:
             return
-        read = [read_lines, *session.at("answers_in")][-1]
         mark, text = session.answers
-        found = read_answers(path, text, session.program["nodes"], read)
+        found = read_answers(path, text, session.program["nodes"], [read_lines, *session.at("answers_in")][-1])
         session.answers = mark, [each for each in found if (mark, each.line) not in used]
         if used and mark not in dict(used):
             session.display.rule(f"{path} has changed since the last call; all its lines count as unused")

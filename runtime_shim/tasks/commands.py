@@ -38,9 +38,9 @@ class Commands(Calling):
         if attempt_of(node, self.session.state.registers) == 1:
             self.session.display.dim(self.session.texts(node, "prompt"))
         self.session.check_stop()
-        command, environment = self.session.filled(node, "command"), self.environment(node)
+        command = self.session.filled(node, "command")
         try:
-            return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))
+            return run_command(self.processes, node["shell"], command, self.environment(node), node.get("timeout", 0))
         except OSError as error:
             raise self.not_begun(name, error) from None
 

@@ -127,8 +127,7 @@ def comparison(data: bytes) -> None:
             json.loads(compared.json())
             for name in ("dot", "mermaid"):
                 backend: Any = load(name)
-                text = backend.draw(compared.sheet(), backend.options.validated({})).text
-                CHECKS[name](new.program, text)
+                CHECKS[name](new.program, backend.draw(compared.sheet(), backend.options.validated({})).text)
 
 
 def journal(data: bytes) -> None:

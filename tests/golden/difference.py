@@ -39,8 +39,7 @@ def git(*words: str) -> None:
 def emitted(project: Path, folder: Path, names: list[str]) -> None:
     """Have the rdc of a project write the files of examples into a folder."""
     folder.mkdir()
-    words = [sys.executable, "-c", EMIT, str(project), str(folder), *names]
-    subprocess.run(words, cwd=project, check=True)
+    subprocess.run([sys.executable, "-c", EMIT, str(project), str(folder), *names], cwd=project, check=True)
 
 
 if __name__ == "__main__":

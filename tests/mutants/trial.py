@@ -101,8 +101,7 @@ def _paths(program: object) -> Iterator[str]:
         state = machine.start()
         path: list[str] = []
         while machine.end(state) is None and len(path) < 40:
-            task = machine.nodes[state.node].task
-            words = alphabet(task)
+            words = alphabet(machine.nodes[state.node].task)
             drawn = hashlib.sha256(f"{seed} {len(path)}".encode()).digest()[0]
             word = words[0] if drawn % 4 else words[drawn % len(words)]
             path.append(f"{state.node} {word}")

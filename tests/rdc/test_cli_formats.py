@@ -141,8 +141,7 @@ PATH = "deploy.runbook.md"
 
 
 def text_of(diagnostics: list[Diagnostic], text: str) -> str:
-    report = Report.of(diagnostics, {PATH: Source.from_text(PATH, text)})
-    return click.unstyle(render(report, "text"))
+    return click.unstyle(render(Report.of(diagnostics, {PATH: Source.from_text(PATH, text)}), "text"))
 
 
 def at(span: Span | None, *, code: str = "RD201", message: str = "m", advice: str = "h") -> Diagnostic:

@@ -84,8 +84,7 @@ def test_each_shell_has_a_script_a_wrong_call_says_nothing(tmp_path: Path, monke
 
 
 def test_prints_the_bytes_of_programs_and_their_hashes(tmp_path: Path) -> None:
-    result = call("runtime", "commands", cwd=tmp_path).exits(0)
-    above, line, below = result.out.partition("# END RUNTIME\n")
+    above, line, below = call("runtime", "commands", cwd=tmp_path).exits(0).out.partition("# END RUNTIME\n")
     assert above.splitlines()[1].endswith("for its programs: edition commands.")
     document(tmp_path, "deploy.runbook.md", GOOD)
     assert call("compile", "deploy.runbook.md", "--to", "python", cwd=tmp_path).code == 0

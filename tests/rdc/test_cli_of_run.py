@@ -192,6 +192,18 @@ def test_words_without_a_file_take_the_only_run_that_fits(project: Path) -> None
     assert spawn("answer", "1", "yes", cwd=project).exits(2).err.splitlines()[-1] == f"rdc: error: {NO_RUN}"
 
 
+def test_words_without_a_file_take_only_the_run_that_their_options_name(project: Path) -> None:
+    for label in ("prod", "drill"):
+        assert spawn("run", "deploy.runbook.md", "--as", label, cwd=project).code == 75
+    assert spawn("answer", "no", "--as", "drill", cwd=project).code == 0, "the others wait, too"
+    for words in (["answer", "1", "yes", "--as", "drill"], ["answer", "1", "yes", "--as="], ["resume", "--as=other"]):
+        assert f"rdc: error: no run here fits {words[0]};" in spawn(*words, cwd=project).exits(2).err
+    assert " STOP " in spawn("history", "--as", "drill", cwd=project).exits(0).out
+    answered = spawn("answer", "1", "yes", "--state-dir", ".rdc/deploy@prod", "--note", "checked", cwd=project).exits(0)
+    assert answered.err.startswith("rdc: rdc run deploy.runbook.md answer 1 yes --note checked --as prod\n")
+    assert "2 Tell the team" in spawn("resume", "--as", "prod", cwd=project).exits(75).err
+
+
 def test_a_run_refuses_settings_that_it_would_ignore_and_reports_values_that_people_gave(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text('---\nrdc: {stepz: {"1": {timeout: 3s}}}\n---\n' + FAILS)
     assert "did you mean `steps`?" in spawn("run", "a.runbook.md", cwd=tmp_path).exits(2).err

@@ -106,8 +106,19 @@ def test_status_lists_runs_of_makefiles(tmp_path: Path, output: str, called: str
     assert call("compile", document(tmp_path), "--to", "make", "-o", output, cwd=tmp_path).code == 0
     words = called.split()[1:]
     make(tmp_path, *words)
-    expected = f"deploy.make  WAITING at 2: Check the site: Is it up?\n  {called} resume\n"
-    assert call("status", cwd=tmp_path).out == expected
+    run = runs(tmp_path)["deploy.make"]
+    assert (run["state"], run["question"]) == ("waiting", "Check the site: Is it up?")
+    assert run["next"] == [f"{called} STEP=2 REPLY=yes", f"{called} STEP=2 REPLY=no", f"{called} resume"]
+    for lock, pid in (("lock", 10**8), (f"lock.{10**8}", os.getpid())):
+        (tmp_path / ".rdc/deploy.make" / lock).symlink_to(f"{pid}@here")
+    held = runs(tmp_path)["deploy.make"]
+    assert (held["state"], held["holder"], held["next"]) == ("running", f"pid {os.getpid()} on here", [])
+    for left in (tmp_path / ".rdc/deploy.make").glob("lock*"):
+        left.unlink()
+    make(tmp_path, *words, "STEP=2", "REPLY=no")
+    run = runs(tmp_path)["deploy.make"]
+    assert (run["state"], run["next"]) == ("stop", [f"{called} retry", f"{called} run"])
+    make(tmp_path, *words, "retry")
     make(tmp_path, *words, "STEP=2", "REPLY=yes")
     assert call("status", cwd=tmp_path).out.startswith("deploy.make  COMPLETE")
 
@@ -141,8 +152,7 @@ def compiled(folder: Path, file: str, *options: str) -> Path:
 
 
 def compile_only(folder: Path, file: str, *options: str) -> None:
-    words = ("compile", file, "--to", "python", "-O", "operator=full", *options, "-o", "deploy.py")
-    made = call(*words, cwd=folder)
+    made = call("compile", file, "--to", "python", "-O", "operator=full", *options, "-o", "deploy.py", cwd=folder)
     assert made.code == 0, made.err
 
 

@@ -137,8 +137,7 @@ def test_a_scenario_that_comes_to_no_end_fails(folder: Path) -> None:
 @pytest.mark.parametrize("target", [*sorted(JUMPING - {"dbos"}), ON_WORKERS])
 def test_the_operator_may_jump(folder: Path, target: str) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
-    real = {"real": (f"{RUN}, rd goto Back", "STOP")}
-    result = tried(folder, scenarios(**jumped, **real), "--on", target).exits(0)
+    result = tried(folder, scenarios(**jumped, real=(f"{RUN}, rd goto Back", "STOP")), "--on", target).exits(0)
     plain = json.loads(tried(folder, scenarios(**jumped), "--format", "json").out)["results"][0]["path"]
     assert plain["jumps"] == [{"after": 1, "step": "Back"}, {"after": 2, "step": "Back"}]
     assert plain["outcomes"] is None
@@ -198,8 +197,7 @@ OTHERS = {**GOOD_ONE, **LOST, **REAL}
     ],
 )
 def test_on_each_target(folder: Path, target: str, others: dict[str, tuple[str, str]]) -> None:
-    text = scenarios(**WRONG, **others)
-    result = tried(folder, text, "--on", target, "--format", "json").exits(1)
+    result = tried(folder, scenarios(**WRONG, **others), "--on", target, "--format", "json").exits(1)
     rows = json.loads(result.out)["results"]
     ended = {(one["scenario"], one["on"]): (one["status"], one["ended"], len(one["path"]["visits"])) for one in rows}
     whole = {

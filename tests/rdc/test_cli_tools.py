@@ -54,8 +54,7 @@ server.run()
 def called(words: tuple[str, ...], given: object, **environment: str) -> tuple[int, str, str]:
     """Call rdc as a run would; exit code, standard output and standard error."""
     data = given if isinstance(given, str) else json.dumps(given)
-    found = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
-    env = {**found, **environment}
+    env = {**{key: value for key, value in os.environ.items() if not key.startswith("RDC_")}, **environment}
     done = subprocess.run([*RDC, *words], input=data.encode(), env=env, capture_output=True, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 

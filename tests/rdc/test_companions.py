@@ -156,8 +156,7 @@ def test_a_companion_that_cannot_be_written(project: Path, path: str, words: str
     (project / "dir.d").mkdir()
     refused(call(*TO, "a.runbook.md", "-O", f"runtime={path}", cwd=project), "RD511", words)
     refused(call(*TO, "a.runbook.md", "-o", "x" * 300, cwd=project), "RD511", "too long")
-    source = (*TO, "--force", "a.runbook.md", "-O", "runtime=a.runbook.md")
-    refused(call(*source, cwd=project), "RD510", "is a source")
+    refused(call(*TO, "--force", "a.runbook.md", "-O", "runtime=a.runbook.md", cwd=project), "RD510", "is a source")
     assert (made(project), (project / "a.runbook.md").read_text()) == ({}, GOOD)
 
 

@@ -88,6 +88,18 @@ def test_outside_of_a_project_a_document_keeps_its_run_beside_it(tmp_path: Path)
     assert listed == {f"{name}/deploy": f"rdc run {name}/deploy.runbook.md answer 2 yes" for name in "ab"}
 
 
+def test_a_run_is_found_where_the_root_was_when_it_started(tmp_path: Path) -> None:
+    project(tmp_path, {"ops/deploy.runbook.md": "Deploy"}, root="")
+    begin(tmp_path / "ops", "deploy.runbook.md")
+    (tmp_path / "rdc.toml").touch()
+    found = spawn("run", "ops/deploy.runbook.md", "status", cwd=tmp_path)
+    assert found.err == "rdc: this run is in ops/.rdc/deploy\n"
+    assert "\n  rdc run ops/deploy.runbook.md answer 2 yes --state-dir ops/.rdc/deploy\n" in found.out
+    command = "rdc run deploy.runbook.md answer 2 yes --state-dir .rdc/deploy"
+    assert f"\n  {command}\n" in spawn("status", cwd=tmp_path / "ops").out
+    assert "rdc: COMPLETE" in spawn("answer", "2", "yes", "--resume", cwd=tmp_path / "ops").exits(0).err
+
+
 def test_a_run_of_another_document_is_refused_with_its_owner(tmp_path: Path) -> None:
     project(tmp_path, {"shop/deploy.runbook.md": "Shop", "shop.deploy.runbook.md": "Other"})
     begin(tmp_path, "shop/deploy.runbook.md")
@@ -124,6 +136,21 @@ def test_the_run_of_a_moved_document_moves_along(tmp_path: Path) -> None:
     assert (moved.code, "'shop/deploy.runbook.md' was moved" in moved.err) == (0, True)
     assert states(tmp_path) == [".rdc/ops.release"]
     assert spawn("run", "ops/release.runbook.md", "resume", cwd=tmp_path).code == 0
+
+
+def test_the_run_of_a_moved_document_is_that_of_its_new_place(tmp_path: Path) -> None:
+    project(tmp_path, {"deploy.runbook.md": "Shop"})
+    begin(tmp_path, "deploy.runbook.md")
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "deploy.runbook.md").rename(tmp_path / "ops/deploy.runbook.md")
+    assert "WAITING at 2 Good?" in spawn("run", "ops/deploy.runbook.md", "status", cwd=tmp_path).exits(0).out
+    [run] = json.loads(spawn("status", "--json", cwd=tmp_path).out)["runs"]
+    assert (run["name"], run["question"]) == ("ops.deploy", "Good?")
+    assert run["next"][0] == "rdc run ops/deploy.runbook.md answer 2 yes"
+    assert spawn("answer", "yes", cwd=tmp_path).code == 0
+    document(tmp_path, "ops/deploy.runbook.md", (ASKS + LAST).format(title="Shop").replace("3. Go", "3. Deliver"))
+    assert spawn("run", "ops/deploy.runbook.md", "resume", "--adopt", cwd=tmp_path).code == 0
+    assert (tmp_path / "gone").exists()
 
 
 AGENT = "name: {name}\nsteps:\n  - name: work\n    agent: coder\n    prompt: {name}\n    end: true\n"

@@ -236,8 +236,7 @@ def visits(draw: st.DrawFn) -> list[Visit]:
 @settings(max_examples=60)
 @given(made=visits())
 def test_outcomes_are_read_as_they_were_written(made: list[Visit]) -> None:
-    steps = [node(f"{n}=x", task, to("e")) for n, (task, _) in enumerate(KINDS)]
-    known = program(*steps, node("e", End("complete")))
+    known = program(*[node(f"{n}=x", task, to("e")) for n, (task, _) in enumerate(KINDS)], node("e", End("complete")))
     wanted = [one.outcome for one in made]
     while len(wanted) > 1 and wanted[-1] == wanted[-2]:
         wanted.pop()  # the last outcome of a step stays

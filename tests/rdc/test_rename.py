@@ -300,8 +300,7 @@ def test_documents_are_found_in_the_project_or_only_in_the_folder(
     """A folder without a project may be anything, such as the folder of a user, so nothing below it is read."""
     (tmp_path / "below").mkdir()
     label = "1/../lint.runbook.md/Help" if is_project else "1/lint.runbook.md/Help"
-    outer = OUTER.format(label, "../lint.runbook.md")
-    (tmp_path / "below" / "outer.runbook.md").write_text(outer, encoding="utf-8")
+    (tmp_path / "below" / "outer.runbook.md").write_text(OUTER.format(label, "../lint.runbook.md"), encoding="utf-8")
     (tmp_path / "lint.runbook.md").write_text(HELPED, encoding="utf-8")
     if is_project:
         (tmp_path / "rdc.toml").touch()

@@ -19,8 +19,7 @@ def result(
     sentence: str = "3 YES before 4", *guards: str, name: str = "approved", scope: str = "", is_tried: bool = False
 ) -> RuleResult:
     declared = DeclaredRule(name, sentence, PLACE, scope=scope, is_tried=is_tried)
-    events = tuple(map(Event, guards or ("4",)))
-    return RuleResult(declared, Rule(name, sentence, events), Proof(Status.HOLDS))
+    return RuleResult(declared, Rule(name, sentence, tuple(map(Event, guards or ("4",)))), Proof(Status.HOLDS))
 
 
 def lock(*results: RuleResult) -> str:

@@ -90,8 +90,7 @@ def test_the_path_of_a_broken_rule_is_numbered(deploy: Program) -> None:
 
 
 def test_a_path_to_the_end_breaks_the_rule_at_its_last_step(deploy: Program) -> None:
-    found = broken(deploy, "", Event("", "complete"))
-    shown = marked(with_rule(picture(deploy), deploy, found))
+    shown = marked(with_rule(picture(deploy), deploy, broken(deploy, "", Event("", "complete"))))
     assert shown == {"1.1": "(1) PASS", "2": "(2) YES", "3": "(3) PASS (3) the end breaks the rule"}
 
 

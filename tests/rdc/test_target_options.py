@@ -78,8 +78,7 @@ def test_a_word_becomes_what_its_option_takes(tmp_path: Path, word: str, value: 
 )
 def test_what_is_wrong_on_the_command_line_is_wrong_use(tmp_path: Path, words: list[str], output: str) -> None:
     write(tmp_path)
-    options = [argument for word in words for argument in ("-O", word)]
-    result = call(*TO, "a.runbook.md", *options, cwd=tmp_path)
+    result = call(*TO, "a.runbook.md", *[argument for word in words for argument in ("-O", word)], cwd=tmp_path)
     assert (result.code, result.out) == (2, "")
     assert result.err == f"rdc: target sample: {output} (see 'rdc targets sample')\n"
 

@@ -61,8 +61,7 @@ def packages(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     constraints = tmp_path_factory.mktemp("locked") / "constraints.txt"
     constraints.write_text("\n".join(locked), encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--constraint", constraints]
-    command = [*map(str, pip), "--dest", str(folder), str(built), "hatchling"]
-    subprocess.run(command, check=True)
+    subprocess.run([*map(str, pip), "--dest", str(folder), str(built), "hatchling"], check=True)
     return folder
 
 

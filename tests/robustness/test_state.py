@@ -100,8 +100,7 @@ def test_state_of_another_version_is_refused_and_nothing_runs(change: str, tmp_p
 def test_a_program_that_is_replaced_while_it_runs_mixes_nothing(tmp_path: Path) -> None:
     """As with a step that runs `git pull`: the run continues with the program that started it."""
     document = FLOW.replace("echo one >> log", "cp other program; echo one >> log")
-    newer = document.replace("echo three >> log", "echo from a newer version >> log")
-    place = Place(tmp_path, newer)
+    place = Place(tmp_path, document.replace("echo three >> log", "echo from a newer version >> log"))
     place.script.rename(tmp_path / "other")
     place = Place(tmp_path, document)
     (tmp_path / "program").symlink_to(place.script)

@@ -141,7 +141,7 @@ def test_without_an_agent_the_run_waits_and_is_answered(tmp_path: Path) -> None:
 
 
 def test_who_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -> None:
-    asking = node("2", Ask("input", text("Which?")))
+    asking = node("2", Ask("input", text("Which?")), edge("1"))
     place = Compiled(tmp_path, program(node("1", agent("x"), edge("2")), asking))
     assert place.run("run", "--agent", "echo s3cret", "--agent-retries", "1").code == 75
     answered = place.run("answer", "2", "this")
@@ -191,8 +191,7 @@ def test_agent_that_is_killed_with_its_runner_is_decided_about(tmp_path: Path) -
 def test_assumed_outcome_has_an_empty_text(tmp_path: Path) -> None:
     place = Compiled(tmp_path, REVIEW)
     (tmp_path / "answers").write_text("write plan\n")
-    runner = place.start("run", "--answers", "answers", "--agent", "kill -9 $PPID; sleep 0.1")
-    runner.communicate(timeout=20)
+    place.start("run", "--answers", "answers", "--agent", "kill -9 $PPID; sleep 0.1").communicate(timeout=20)
     time.sleep(0.3)
     undecided = place.run("resume")
     assert undecided.code == 75

@@ -304,8 +304,7 @@ def test_a_breakpoint_of_a_step_holds_where_the_step_is_left(tmp_path: Path) -> 
 def test_a_run_goes_on_below_no_other_texts_than_it_was_begun_with(tmp_path: Path) -> None:
     def reading(first: str) -> Program:
         above = (Context("a", text(first)), Context("b", text("then"), "a"))
-        below = replace(agent("x"), context="b")
-        return program(node("1", agent("y"), edge("2")), node("2", below), contexts=above)
+        return program(node("1", agent("y"), edge("2")), node("2", replace(agent("x"), context="b")), contexts=above)
 
     place = Compiled(tmp_path, reading("Be kind."))
     place.bundle()
@@ -320,8 +319,7 @@ def test_a_run_goes_on_below_no_other_texts_than_it_was_begun_with(tmp_path: Pat
 
 
 def test_a_run_that_waits_too_long_is_over(tmp_path: Path) -> None:
-    asked = program(node("1", Ask("input", text("Well?"))), node("2", agent("x")))
-    place = Compiled(tmp_path, asked)
+    place = Compiled(tmp_path, program(node("1", Ask("input", text("Well?"))), node("2", agent("x"))))
     assert place.run("run", "--expire", "1h").code == 75
     assert json.loads(place.run("status", "--json").out)["state"] == "waiting"
     place.later(3601)

@@ -333,7 +333,7 @@ def test_an_agent_may_look_run_steps_and_answer_its_own(tmp_path: Path) -> None:
     assert place.run("run", AI_AGENT="1").code == 75
     assert status(place, "--adopt", AI_AGENT="1")["current"]["by"] == "agent"
     assert place.run("answer", "2", "done", "--at", "1:2", "--resume", AI_AGENT="1").code == 0
-    assert place.run("answer", "2", "done", AI_AGENT="1").last == "rdc: error: no step is waiting for an answer"
+    assert place.run("answer", "2", "done", AI_AGENT="1").last.startswith("rdc: error: no step is waiting")
 
 
 def test_a_compiled_program_refuses_too(tmp_path: Path) -> None:

@@ -195,8 +195,7 @@ def test_used_lines_stay_used(tmp_path: Path) -> None:
     again = place.run("resume", *copy)
     assert again.code == 75, "the content counts, not the name"
     assert "used before" not in again.err
-    other = answers(place, "fail\nyes\n", "other")
-    result = place.run("resume", *other)
+    result = place.run("resume", *answers(place, "fail\nyes\n", "other"))
     assert result.code == 0
     assert result.err.count("other has changed since the last call") == 1
     assert place.walk() == ["1 pass", "2 fail", "a b fail", "3 pass"]

@@ -44,8 +44,7 @@ def test_logs_are_kept_and_shown_if_the_operator_or_the_program_says_so(tmp_path
 
 
 def test_logs_stay_for_the_rest_of_a_run(tmp_path: Path) -> None:
-    steps = {"1": ask("2"), "2": shell("echo late", "3"), "3": ask("COMPLETE")}
-    place = Place(tmp_path, program(steps))
+    place = Place(tmp_path, program({"1": ask("2"), "2": shell("echo late", "3"), "3": ask("COMPLETE")}))
     place.run("run", "--logs")
     place.run("answer", "1", "pass")
     resumed = place.run("resume")
@@ -142,10 +141,13 @@ def test_a_notice_stays_for_the_rest_of_a_run(tmp_path: Path) -> None:
     assert '"notify"' not in place.journal.read_text(), "that of a document is not the operator's own"
     place.run("answer", "2", "pass")
     place.run("resume", "--notify", "cat >> mine")
-    assert codes(place, "answer 3 pass", "resume", "answer 4 pass", "resume") == [0, 75, 0, 0]
-    assert place.text("document").count("\n") == 2
-    found = [json.loads(line)["event"] for line in place.text("mine").splitlines()]
-    assert found == ["run_waiting", "run_waiting", "run_finished"]
+    assert codes(place, "answer 3 pass", "resume") == [0, 75]
+    answered = place.run("answer", "4", "pass", "--events", "events")
+    assert (answered.last, "resume" in answered.err) == ("rdc: COMPLETE all done", False)
+    told = [json.loads(line)["event"] for name in ("mine", "events") for line in place.text(name).splitlines()]
+    assert told == ["run_waiting", "run_waiting", "run_finished", "step_finished", "run_finished"]
+    place.run("resume")
+    assert (place.text("document").count("\n"), place.text("mine").count("\n")) == (2, 3), "the end is told once"
 
 
 def test_a_notice_of_an_earlier_call_is_shown_before_it_runs(tmp_path: Path) -> None:

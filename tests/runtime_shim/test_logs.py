@@ -131,8 +131,7 @@ def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
 
 
 def test_a_notice_that_hangs_is_left_when_the_run_is_told_to_end(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    process = place.start("run", "--notify", "touch begun; sleep 60")
+    process = Place(tmp_path, program({"1": ask("COMPLETE")})).start("run", "--notify", "touch begun; sleep 60")
     wait_until((tmp_path / "begun").exists)
     begun = time.monotonic()
     assert ended(process, signal.SIGINT)[0] == 75

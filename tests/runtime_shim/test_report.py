@@ -151,8 +151,7 @@ def test_a_log_cannot_close_its_block() -> None:
 
 def test_a_long_run_has_a_short_report() -> None:
     """The steps in the middle are left out first, then decisions and failures."""
-    steps = [done("1", f"Step {number}", "pass", 1.0, 900 + number) for number in range(3000)]
-    few = page([begin(), *steps])
+    few = page([begin(), *[done("1", f"Step {number}", "pass", 1.0, 900 + number) for number in range(3000)]])
     assert len(few) <= LONGEST_REPORT
     assert ("Step 0 |" in few, "Step 1500 |" in few, "Step 2999 |" in few) == (True, False, True)
     assert len(few) > LONGEST_REPORT - 3000

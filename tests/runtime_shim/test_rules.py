@@ -107,8 +107,7 @@ def test_an_assumed_outcome_closes_but_does_not_open(tmp_path: Path) -> None:
 
 
 def test_the_end_of_a_run_is_held_until_the_step_that_it_needs(tmp_path: Path) -> None:
-    ends = (Event("", "complete"), Event("", "stop"))
-    always = Rule("always", "always 2", ends, (Event("2"),), needs="2")
+    always = Rule("always", "always 2", (Event("", "complete"), Event("", "stop")), (Event("2"),), needs="2")
     place = Compiled(tmp_path, deploys(always))
     (tmp_path / "fail-1").touch()
     held = place.run("run")

@@ -325,8 +325,7 @@ def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: s
 
 @pytest.mark.parametrize(("word", "outcome"), [("YES", "pass"), ("NO", "fail")])
 def test_a_question_is_shown_with_the_answer_that_was_given(tmp_path: Path, word: str, outcome: str) -> None:
-    steps = {"1": ask("2", "2", question="yes/no"), "2": ask("COMPLETE", "COMPLETE")}
-    place = Place(tmp_path, program(steps))
+    place = Place(tmp_path, program({"1": ask("2", "2", question="yes/no"), "2": ask("COMPLETE", "COMPLETE")}))
     (tmp_path / "answers").write_text(f"1 {outcome}\n2 {outcome}\n")
     assert f"\n  {word} (answered" in place.run("run", "--dry-run", "--answers", "answers").out
     result = place.run("run", "--answers", "answers", "--events", "events")

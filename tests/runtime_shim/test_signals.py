@@ -92,8 +92,7 @@ def test_command_that_passes_after_a_signal_is_the_last_before_a_resume(tmp_path
 def test_command_that_fails_after_a_signal_is_not_retried(tmp_path: Path, sent: str, got: str, code: int) -> None:
     traps = " ".join(f"trap 'echo {name} >> got; exit {code}' {name};" for name in ("INT", "TERM", "HUP", "QUIT"))
     command = f"{traps} echo $RDC_ATTEMPT >> log; while :; do sleep 0.05; done"
-    table = program({"1": {**LOOP["nodes"]["1"], "command": command}}, {"1 retries": 0})
-    place = Place(tmp_path, table)
+    place = Place(tmp_path, program({"1": {**LOOP["nodes"]["1"], "command": command}}, {"1 retries": 0}))
     runner = place.start("run")
     place.wait_for("log")
     assert ended(runner, signal.Signals[f"SIG{sent}"]) == (130, "rdc: INTERRUPTED 1 Work")

@@ -125,8 +125,7 @@ def test_a_clock_that_was_set_back_gives_no_negative_time() -> None:
 def test_a_span_has_the_name_or_title_without_what_could_hide_something() -> None:
     [step] = spans_of(begin(), done("5", 1))
     assert (step.name, values(step)["cicd.pipeline.task.name"]) == ("5", "5")
-    steps = [["1", "shell", "a\x1b[31m\ud800\u202eb\nc", "0"]]
-    [step] = spans_of(begin(steps=steps), done("1", 1, says="GOTO \x00"))
+    [step] = spans_of(begin(steps=[["1", "shell", "a\x1b[31m\ud800\u202eb\nc", "0"]]), done("1", 1, says="GOTO \x00"))
     assert (step.name, values(step)["rdc.transition"]) == ("1 a?[31m??b c", "GOTO ?")
 
 

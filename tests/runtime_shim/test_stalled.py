@@ -96,8 +96,7 @@ def test_standard_error_that_stalls_after_a_command(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_is_slow_gets_everything(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": {**shell("true", "COMPLETE"), "title": "x" * 200_000}}))
-    process = started(place, "run")
+    process = started(Place(tmp_path, program({"1": {**shell("true", "COMPLETE"), "title": "x" * 200_000}})), "run")
     time.sleep(0.2)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 0
@@ -132,8 +131,7 @@ def test_answers_from_a_pipe_are_waited_for_until_a_signal(tmp_path: Path, ends:
 
 
 def test_answers_without_an_end_are_refused(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    result = place.run("run", "--answers", "/dev/zero")
+    result = Place(tmp_path, program({"1": ask("COMPLETE")})).run("run", "--answers", "/dev/zero")
     assert (result.code, result.err.count("\n")) == (2, 1)
     assert result.last == "rdc: error: /dev/zero: larger than 16,777,216 bytes"
 

@@ -44,8 +44,7 @@ class Cancellation(Signals):
 
 def run(text: str, seconds: int = 0, cancellation: Cancellation | None = None, **environment: str) -> Done:
     own = {b"PATH": os.environb[b"PATH"], **{key.encode(): value.encode() for key, value in environment.items()}}
-    processes = Processes(cancellation or Cancellation(), False, lambda _group: None)
-    return run_command(processes, "sh", text, own, seconds)
+    return run_command(Processes(cancellation or Cancellation(), False, lambda _group: None), "sh", text, own, seconds)
 
 
 def around() -> tuple[object, ...]:

@@ -178,8 +178,7 @@ def test_modes_that_a_command_left_behind_are_restored(tmp_path: Path) -> None:
 
 
 def test_question_is_put_again_after_the_stop_key(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    terminal = interactive(place, "run")
+    terminal = interactive(Place(tmp_path, program({"1": ask("COMPLETE")})), "run")
     talk(terminal, r"\[pass/fail\] ", "\x1a")
     terminal.expect("Stopped")
     talk(terminal, "prompt> ", "fg\n", r"Did 1 Review pass\? \[pass/fail\] ", "pass\n")
@@ -188,8 +187,7 @@ def test_question_is_put_again_after_the_stop_key(tmp_path: Path) -> None:
 
 
 def test_bytes_that_are_no_text_are_no_answer(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": ask("COMPLETE")}))
-    terminal = screen(place, "run", PYTHONIOENCODING="utf-8:strict")
+    terminal = screen(Place(tmp_path, program({"1": ask("COMPLETE")})), "run", PYTHONIOENCODING="utf-8:strict")
     terminal.expect(r"\[pass/fail\] ")
     terminal.type(b"\xff\xfepass\n")
     terminal.expect("Please type pass or fail")
@@ -224,8 +222,7 @@ def test_a_step_of_a_long_program_does_not_copy_its_counters() -> None:
 
     def cost(count: int) -> float:
         registers = {f"{number} retries": 0 for number in range(count)}
-        step = shell("true", "1", do=[["1 retries", "+", 1]])
-        table = program({"1": step}, registers=registers)
+        table = program({"1": shell("true", "1", do=[["1 retries", "+", 1]])}, registers=registers)
         begun = time.process_time()
         for _ in range(200):
             advance(table, "1", registers, "pass")

@@ -182,8 +182,7 @@ def started(place: Path, collector: Collector, *words: str) -> Started:
     (place / "answers").write_text("2 yes\n")
     words = words or ("run", "--answers", "answers")
     variables = environment(OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
-    command = [sys.executable, "-m", "rdc", "run", "pay.runbook.md", *words]
-    return warm.start(command, cwd=place, env=variables)
+    return warm.start([sys.executable, "-m", "rdc", "run", "pay.runbook.md", *words], cwd=place, env=variables)
 
 
 def test_a_killed_run_sends_the_rest_after_it_is_resumed(place: Path, collector: Collector) -> None:

@@ -21,7 +21,7 @@ ASKING = program(
 SAME = program({"1": ask("COMPLETE", "1")})
 """A question that comes again after a fail."""
 
-REFUSED = ("rdc: error: it was answered by p", "rdc: error: another process is using ")
+REFUSED = ("rdc: error: 1 is not waiting for an answer; 1 ended with FAIL, ", "rdc: error: another process is using ")
 """How those end who come late: behind another answer, or while one is recorded."""
 
 asking = partial(at_terminal, TERM="xterm", NO_COLOR="1")
@@ -62,7 +62,8 @@ def test_terminal_takes_an_answer_from_elsewhere_and_goes_on(tmp_path: Path) -> 
     assert time.monotonic() - began < 3
     terminal.expect(r"Good\? \[yes/no\] ")
     assert place.text("log") == "two\n"
-    assert place.run("answer", "1", "fail").last == "rdc: error: 1 is not waiting for an answer; 3 is"
+    refused, _, by = place.run("answer", "1", "fail").last.partition("; 1 ended with PASS, answered, ")
+    assert (refused, ", by ana: it is " in by) == ("rdc: error: 1 is not waiting for an answer; 3 is", True)
     assert place.run("answer", "3", "yes", "--resume").code == 0
     terminal.expect("rdc: COMPLETE all done\n")
     assert terminal.close() == 0
@@ -119,7 +120,7 @@ def test_other_version_and_running_command_take_no_answer(tmp_path: Path) -> Non
     assert facts_of(place)["next"] == []
     terminal.type("pass\n")
     wait_until(lambda: place.walk() == ["1 pass"])
-    assert "wait until it ends" in place.run("answer", "1", "pass").last
+    assert "wait until it ends; 1 ended with PASS, answered here, " in place.run("answer", "1", "pass").last
     (tmp_path / "go").touch()
     assert terminal.close() == 0
 
@@ -134,7 +135,7 @@ def test_terminal_gives_up_a_question_that_expires(tmp_path: Path, typed: str) -
     terminal.type(typed)
     terminal.expect("rdc: 1 Review has expired\nrdc: WAITING 1 Review\n")
     assert (terminal.close(), "expired after 1 min" in place.run("status").out) == (75, True)
-    assert place.run("answer", "1", "pass").last == "rdc: error: 1 expired after 1 min 0 s"
+    assert "; 1 ended with FAIL, expired after 1 min 0 s, " in place.run("answer", "1", "pass").last
     assert (place.run("resume").code, place.walk(), place.text("log")) == (1, ["1 fail"], "")
 
 
@@ -193,7 +194,9 @@ def test_run_survives_any_kill_of_a_terminal_that_lends(tmp_path: Path, number: 
     assert answered.code == 0
     assert place.walk() == ["1 pass"]
     assert terminal.close() == -signal.SIGKILL
-    assert place.run("answer", "1", "pass").last == "rdc: error: no step is waiting for an answer"
+    *_, following, refused = place.run("answer", "1", "pass").err.splitlines()
+    assert refused.startswith("rdc: error: no step is waiting for an answer; 1 ended with PASS, answered, ")
+    assert following == f"rdc: to continue: {place.script} resume"
     assert facts_of(place)["holder"] == ""
     assert place.run("resume").code == 75
     assert place.run("answer", "3", "yes", "--resume").last == "rdc: COMPLETE all done"

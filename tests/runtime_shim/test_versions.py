@@ -15,8 +15,7 @@ REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell(
 
 
 def other_program(**changes: Table) -> Table:
-    steps = {name: step for name, step in REVIEW["nodes"].items() if step["task"] != "end"}
-    return program({**steps, **changes})
+    return program({**{name: step for name, step in REVIEW["nodes"].items() if step["task"] != "end"}, **changes})
 
 
 def test_state_of_another_program(tmp_path: Path) -> None:

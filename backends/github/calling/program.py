@@ -137,8 +137,7 @@ class Calling(Struct, frozen=True, dict=True):
             word = f"RDC_{sha256_of(text)[:16]}"
             lines += [f"cat > {path} <<'{word}' || exit", text.rstrip("\n"), word]
         label = "Writes the program and the runtime of rdc. Each step checks them before it runs them."
-        run = "\n".join(lines) + "\n"
-        return Step("Write the program", comments=(label,), shell=PLAIN_SHELL, run=run)
+        return Step("Write the program", comments=(label,), shell=PLAIN_SHELL, run="\n".join(lines) + "\n")
 
     @property
     def loader(self) -> str:

@@ -74,10 +74,8 @@ def of_stepspec(step: SpecifiedStep, stepspec: Specification, options: GithubOpt
         known = stepspec.config.get("tools", {}).get(task.subject, {})
         command = command_of(options.tools.get(task.subject)) or known.get("command") or "built in"
         limit = known.get("timeout_seconds", TOOL_SECONDS)
-        matters = f"; {stepspec.matters(step, task)}, at most {limit} s"
-        yield from _commanded(f"Tool {task.subject}", command, matters)
-    executor = command_of(options.executor) or stepspec.config.get("executor", "")
-    yield from _commanded("Executor", executor)
+        yield from _commanded(f"Tool {task.subject}", command, f"; {stepspec.matters(step, task)}, at most {limit} s")
+    yield from _commanded("Executor", command_of(options.executor) or stepspec.config.get("executor", ""))
 
 
 def transitions(node: Node, routes: Routes) -> Iterator[str]:

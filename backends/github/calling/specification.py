@@ -239,5 +239,4 @@ class Line(Struct, frozen=True, dict=True):
     def approvals(self) -> dict[str, str]:
         """The ids of the jobs that wait for an approval, by their gates."""
         gates = [node.id for step in self.stepspec.steps.values() for node in step.gates]
-        taken = [part.id for part in self.parts]
-        return identifiers(((gate, f"approve {gate}") for gate in gates), taken)
+        return identifiers(((gate, f"approve {gate}") for gate in gates), [part.id for part in self.parts])

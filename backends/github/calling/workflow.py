@@ -276,8 +276,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         names: Collection[str] = set(self.program.secrets) - elsewhere
         if part.level:
             names = elsewhere.intersection(self._secrets_in(part)) if here != first else ()
-        found = [name for name in self.program.secrets if name in names]
-        return self._told_missing(found, here)
+        return self._told_missing([name for name in self.program.secrets if name in names], here)
 
     def _secrets_in(self, part: Part) -> Mapping[str, str]:
         return self.secrets.of(*(node for place in part.own for node in place.nodes))

@@ -153,8 +153,7 @@ def _of_parts(program: Program, options: GithubOptions, values: Sequence[str]) -
         if count > MOST_COPIES:
             yield (index[name], f"step {name} would be in more than {MOST_COPIES} jobs")
     decided = [part for part in parts if isinstance(part, Decided)]
-    numbers = Counter(name for name, _ in {(part.after.id, part.count) for part in decided})
-    for name, count in numbers.items():
+    for name, count in Counter(name for name, _ in {(part.after.id, part.count) for part in decided}).items():
         if count > 1:
             yield (index[name], f"step {name} comes after different numbers of decisions")
     for part in decided:

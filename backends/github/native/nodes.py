@@ -97,8 +97,7 @@ class Nodes(Struct, frozen=True, dict=True):
         if retry := retry_of(node):
             command = str(task.command)
             env = step.env if loops.fits_script(command) else {**step.env, "RDC_COMMAND": command}
-            run = self._repetition(step.id, task, retry, node.settings)
-            return replace(step, shell=PLAIN_SHELL, env=env, run=run)
+            return replace(step, shell=PLAIN_SHELL, env=env, run=self._repetition(step.id, task, retry, node.settings))
         return self._command(step, task, within(node.settings.timeout or 0, valued=bool(self.values)))
 
     def _command(self, step: Step, task: Shell, before: str) -> Step:

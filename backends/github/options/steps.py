@@ -171,8 +171,7 @@ def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnost
         for name in caller.secrets if isinstance(caller, Called) else ():
             if name not in known:
                 problem = f"a command uses the secret {name}, which the option `secrets` does not name"
-                remedy = "add it there, or to the document"
-                yield about_option(program, option, "RD013", problem, remedy)
+                yield about_option(program, option, "RD013", problem, "add it there, or to the document")
 
 
 def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:

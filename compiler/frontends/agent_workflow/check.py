@@ -348,8 +348,7 @@ def route_findings(workflow: Workflow, places: SourceMap) -> Iterator[Diagnostic
             yield places.diagnostic("RD830", (*path, "next"), problem, "remove one of the two", other)
         if step.name and not (step.next or step.end or step.conditions):
             problem = f"step `{step.name}` has no `next`, `end` or `conditions`, so a run stops after it"
-            remedy = "add `end: true`, or `next:` with the name of a step"
-            yield places.diagnostic("RD831", path, problem, remedy)
+            yield places.diagnostic("RD831", path, problem, "add `end: true`, or `next:` with the name of a step")
     yield from _unreachable(workflow, places)
 
 

@@ -141,8 +141,7 @@ def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edg
     for word in words:
         yield Edge((OutcomeTest(word),), forgets, stops[word])
     yield Edge((OutcomeTest(TASK_DONE),), forgets, scene.complete, (Written("complete"),))
-    goto = scene.read[step.name].goto
-    for place, (keyword, target) in enumerate(goto.items()):
+    for place, (keyword, target) in enumerate(scene.read[step.name].goto.items()):
         keep = Keep(f"feedback {target} {step.name}")
         origins = (scene.origin("steps", number, "conditions", place),)
         effects: tuple[Effect, ...] = (*forgets, keep)

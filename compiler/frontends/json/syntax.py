@@ -30,8 +30,7 @@ class Positions:
         span = layout.keys[path] if is_key else self._nearest(layout, path)
         related: tuple[Related, ...] = ()
         if issue.first is not None:
-            first = self._nearest(layout, key_path(issue.first))
-            related = (Related(self.source.path, first, "first defined here"),)
+            related = (Related(self.source.path, self._nearest(layout, key_path(issue.first)), "first defined here"),)
         fix = _respelled(self.source, span, issue.meant) if issue.meant else None
         return Diagnostic(code, self.source.path, span, issue.message, issue.help, related, fix)
 

@@ -63,8 +63,7 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     found += (item for item in warnings if item.code != "RD401")  # a branch that never runs already has a warning
     found += _unread(source, playbook, lowered.program)
     result = replace(result, diagnostics=tuple(found), sources=sources)
-    name = stem(source.name, ".md", ".playbook")
-    return completed(job, result, lowered.program, name, front.scenarios, front.spans)
+    return completed(job, result, lowered.program, stem(source.name, ".md", ".playbook"), front.scenarios, front.spans)
 
 
 def _unread(source: Source, playbook: Playbook, program: Program) -> Iterator[Diagnostic]:

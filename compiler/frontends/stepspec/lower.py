@@ -199,8 +199,7 @@ def _nodes(step: _Step, following: str, origin: Callable[[DataPath], Origin]) ->
             stage.id, stage.title, origin(stage.at), stage.task, transitions, spec.id, (), step.counter, settings
         )
     for word, output in (("rejected", "was rejected"), ("failed", "failed"))[not step.gates :]:
-        end = End("stop", text(f"step {spec.id} {output}"))
-        yield Node(part(spec.id, word), Text(), origin(step.at), end, ())
+        yield Node(part(spec.id, word), Text(), origin(step.at), End("stop", text(f"step {spec.id} {output}")), ())
 
 
 def _failing(step: _Step) -> dict[str, tuple[Edge, ...]]:

@@ -18,8 +18,7 @@ from rdc.documents.find import STANDARD_INPUT, Found, NoDocumentsError, find_doc
 
 def documents_argument(command: Command) -> Command:
     """Add the argument `files` to a command: files, folders, or `-` for standard input; none for the project."""
-    kind = click.Path(allow_dash=True)
-    return click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1, type=kind)(command)
+    return click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1, type=click.Path(allow_dash=True))(command)
 
 
 def documents_of(arguments: Sequence[str]) -> list[Found]:

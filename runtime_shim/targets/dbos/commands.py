@@ -152,8 +152,7 @@ def answer_run(request: Request) -> int:
         answer(session, shows=False)
     if any(note["kind"] == "item" for note in session.state.notes):  # the list has open items
         store.go_on(result=store.legs[-1].result)
-        for line in hints(session, "waiting"):
-            request.display.rule(line)
+        request.display.rule(*hints(session, "waiting"))
         return EXIT_COMPLETE
     store.go_on()
     return going_on(request, session)
@@ -187,8 +186,7 @@ def going_on(request: Request, session: Session) -> int:
     for done in state.finished[-1:]:
         word = word_of(program["nodes"].get(done["node"], {}), done["outcome"])
         request.display.rule(one_line(f"{run} {done['node']} {done['title']}: {word}"))
-    for line in session.gathered("decided"):
-        request.display.rule(line)
+    request.display.rule(*session.gathered("decided"))
     if state.condition in ENDED:
         request.display.rule(f"{run} {state.condition.upper()} {one_line(state.message)}".rstrip())
     else:

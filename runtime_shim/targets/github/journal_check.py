@@ -21,7 +21,7 @@ NOTES = {
     "resume": ("running",),
     "again": ("running", "ready"),
     "wait": ("waiting",),
-    **dict.fromkeys(("process", "entry", "item", "call", "tried", "agreed", "waits", "left"), (None,)),
+    **dict.fromkeys(("process", "entry", "item", "call", "tried", "agreed", "waits", "left", "sent"), (None,)),
 }
 # The keys that a record of a kind must have.
 REQUIRED = {

@@ -33,8 +33,7 @@ def test_no_tool_finds_anything(clean: Clean) -> None:
         slots={"x": "\0 and ::set-output name=x::y"},
     )
     choice = Input("choice", "choice", options=(*(item for item in HOSTILE if "\n" not in item), "\x9b"))
-    chosen = program(node("1", Agent("", words(ref("choice"))), to(COMPLETE)), inputs=(choice,))
-    for made in (texts, chosen):
+    for made in (texts, program(node("1", Agent("", words(ref("choice"))), to(COMPLETE)), inputs=(choice,))):
         clean(compiled(made, OPTIONS))
 
 

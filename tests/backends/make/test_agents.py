@@ -101,7 +101,7 @@ def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path
     (tmp_path / "my answer").write_text(f" {HOSTILE}\n\n", encoding="utf-8")
     hint = "make answer STEP=1 REPLY=- < 'my answer'"
     subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=warm.forking(environment({})), check=True, capture_output=True)
-    assert made.end("answer", "STEP=1", "REPLY=x") == "rdc: error: 1 is not waiting for an answer; 2 is"
+    assert made.end("answer", "STEP=1", "REPLY=x").startswith("rdc: error: 1 is not waiting for an answer; 2 is; 1 ")
     assert made.end("resume").startswith("rdc: WAITING 2")
     assert made.make("answer", "STEP=2", "REPLY=line two %").returncode == 0
     (tmp_path / "replies").write_text("3/else<<E\n last #1 $(x)\nE\n", encoding="utf-8")

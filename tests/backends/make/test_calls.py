@@ -68,7 +68,7 @@ def test_make_does_the_whole_and_each_step_when_it_is_due(made: Made) -> None:
     assert (made.end("step-1"), made.end("step-3")) == ("rdc: step 1 is completed", "rdc: WAITING 2")
     assert made.make("answer", "STEP=2", "REPLY=yes").returncode == 0
     assert (made.end("step-2"), made.end("step-3")) == ("rdc: step 2 is completed", "rdc: WAITING 3")
-    assert made.end("approve", "GATE=3") == "rdc: to continue: make resume"
+    assert made.end("approve", "GATE=3") == "rdc: COMPLETE <rain>"
     assert (made.end("resume"), shown_lines(made)) == ("rdc: COMPLETE <rain>", ["rain"])
 
 

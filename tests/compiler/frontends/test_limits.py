@@ -63,8 +63,7 @@ def words(program: Program, *outcomes: str) -> list[str]:
 
 
 def test_a_loop_ends_at_its_limit_and_its_start_counts(tmp_path: Path) -> None:
-    steps = r"""1: {max-visits: 2, then: STOP "two \"bad\" reviews"}"""
-    program, output = found(tmp_path, "runbook.md", steps)
+    program, output = found(tmp_path, "runbook.md", r"""1: {max-visits: 2, then: STOP "two \"bad\" reviews"}""")
     assert program
     assert (output, most_visits(program)) == ([], {"1": 2})
     assert words(program, "fail", "pass", "fail", "pass") == ["1", "2", "1", "2", 'stop two "bad" reviews']

@@ -107,8 +107,7 @@ def test_each_page_is_whole_in_its_draft(page: Path) -> None:
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
     """A page whose lines are cut, shuffled, indented and mixed with hostile ones."""
-    text = draw(st.sampled_from(PAGES)).read_text(encoding="utf-8")
-    lines = text.split("\n")
+    lines = draw(st.sampled_from(PAGES)).read_text(encoding="utf-8").split("\n")
     for _ in range(draw(st.integers(1, 6))):
         at = draw(st.integers(0, len(lines)))
         to = min(len(lines), at + draw(st.integers(0, 8)))

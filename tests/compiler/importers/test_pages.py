@@ -308,8 +308,7 @@ def test_a_text_about_this_machine_asks_nothing() -> None:
 
 def test_several_questions_before_a_command_skip_it_together() -> None:
     text = "If it hangs, stop it on each node:"
-    page = f"{RUN}{block('true')}{text}\n\n{block('systemctl stop shop')}Look:\n\n{block('ls')}"
-    made = draft(page)
+    made = draft(f"{RUN}{block('true')}{text}\n\n{block('systemctl stop shop')}Look:\n\n{block('ls')}")
     assert len(made.guards("systemctl stop shop")) == 3
     assert made.text.count("- NO: GOTO 1.6\n") == 3
     assert made.guards("ls") == []

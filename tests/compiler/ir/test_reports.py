@@ -86,8 +86,7 @@ def test_they_are_written_only_where_they_are() -> None:
     assert not {"kind", "folder"} & {*written}
     entries = [entry for one in written["nodes"] for entry in one["task"].get("entries", ())]
     assert not any("report" in part for part in [*(one["task"] for one in written["nodes"]), *entries])
-    made = replace(walk(("a", agent("plan")), ("x", both("all"))), kind="workflow")
-    lines = to_text_form(made).splitlines()
+    lines = to_text_form(replace(walk(("a", agent("plan")), ("x", both("all"))), kind="workflow")).splitlines()
     assert {"kind workflow", 'folder "where"', '  report "plan"', '  report "all"'} <= set(lines)
 
 

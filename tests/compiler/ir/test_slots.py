@@ -48,8 +48,7 @@ def triage(*slots: Slot) -> Program:
 )
 def test_a_kept_text_decides_where_a_run_goes(answer: str, end: str) -> None:
     machine = Machine(triage())
-    state = machine.advance(machine.start(), Outcome("pass", answer)).state
-    found = machine.end(state)
+    found = machine.end(machine.advance(machine.start(), Outcome("pass", answer)).state)
     assert found
     assert (str(found.message), found.result) == (end, "complete" if end == "It is a bug" else "stop")
 
@@ -137,8 +136,7 @@ def test_every_end_of_a_branch_on_a_text_is_found() -> None:
 
 
 def test_each_of_many_options_is_tried() -> None:
-    options = tuple(text(f"option {number}") for number in range(300))
-    ask = Ask("select", text("?"), options=options)
+    ask = Ask("select", text("?"), options=tuple(text(f"option {number}") for number in range(300)))
     made = program(
         node("1", ask, to("END", on="option 299"), to("STOP")), node("END", End("complete")), node("STOP", End("stop"))
     )

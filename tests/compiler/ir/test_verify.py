@@ -334,8 +334,7 @@ def _node(name: str, task: object, *edges: Edge, **fields: object) -> Node:
 
 def _command(number: int) -> Node:
     effects = (Add(f"r{number}", 1), Reset(f"g{number}"), Keep(f"s{number}", "output", "x"))
-    settles = (StepOutcome(f"g{number}", "pass"),)
-    edges = Edge((), effects, "end", settles=settles), Edge((), (), "end")
+    edges = Edge((), effects, "end", settles=(StepOutcome(f"g{number}", "pass"),)), Edge((), (), "end")
     return _node(f"n{number}", Shell("sh", text("x")), *edges, group=f"g{number}", retries=f"r{number}")
 
 

@@ -286,8 +286,7 @@ def test_a_program_in_json_has_its_rules_once(tmp_path: Path) -> None:
     assert again.program
     shared = '[[rule]]\nname = "r1"\nrule = "3 YES before 4"\n'
     (tmp_path / "rdc.toml").write_text(shared)
-    forged = replace(kept[1], guards=(Event("6"),))
-    path.write_text(to_json(replace(again.program, rules=(forged,))))
+    path.write_text(to_json(replace(again.program, rules=(replace(kept[1], guards=(Event("6"),)),))))
     assert [result.rule for result in compile_file(str(path)).rules] == [kept[1]]
     (tmp_path / "rdc.toml").write_text(shared.replace("before 4", "before 5"))
     again = compile_file(str(path))

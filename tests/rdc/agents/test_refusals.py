@@ -44,8 +44,7 @@ def test_calls_for_another_place_are_refused(tmp_path: Path) -> None:
         await refuses(host, tmp_path, late, "next", **run, at="0:1")
         await refuses(host, tmp_path, "step 2 is for a person; call next", "report", **run, at="1:2", answer="yes")
         await refuses(host, tmp_path, "next: Object missing required field `at`", "next", **run)
-        extra = "next: Object contains unknown field `skip`"
-        await refuses(host, tmp_path, extra, "next", **run, at="1:2", skip=True)
+        await refuses(host, tmp_path, "next: Object contains unknown field `skip`", "next", **run, at="1:2", skip=True)
         tools = "the tools are list, status, start, next, report"
         await refuses(host, tmp_path, f"unknown tool 'goto'; {tools}", "goto", **run, step="3")
         own = "unfinished run with its own inputs; call start without inputs"
@@ -54,8 +53,7 @@ def test_calls_for_another_place_are_refused(tmp_path: Path) -> None:
         waiting = await host.call("next", **run, at="1:2")  # no form: only the command
         assert (waiting["state"], journal_of(tmp_path)) == ("waiting", before)
         assert spawn("run", DEPLOY, "answer", "2", "no", "--resume", "--as", "mcp", cwd=tmp_path).code == 1
-        over = "the run is over: STOP Nothing was deployed"
-        await refuses(host, tmp_path, over, "next", **run, at="2:3")
+        await refuses(host, tmp_path, "the run is over: STOP Nothing was deployed", "next", **run, at="2:3")
 
     drive(tmp_path, act)
 
@@ -67,8 +65,7 @@ def test_only_the_agent_may_not_skip_its_own_step(tmp_path: Path) -> None:
         shown = await host.call("start", document="notes.workflow.yaml")
         place = {"run": shown["run"], "at": shown["at"]}
         await refuses(host, tmp_path, "step write is for you; do it, then call report", "next", **place)
-        entry = "step write has no entries"
-        await refuses(host, tmp_path, entry, "report", **place, answer="x", entry="write_0")
+        await refuses(host, tmp_path, "step write has no entries", "report", **place, answer="x", entry="write_0")
         long = "the answer is longer than 1,048,576 bytes"
         await refuses(host, tmp_path, long, "report", **place, answer="x" * 1_048_577)
         for nothing in ("", " \n"):

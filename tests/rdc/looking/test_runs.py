@@ -52,8 +52,7 @@ def test_a_stream_has_the_state_the_question_and_all_visits(page: Client, folder
     state = stream.until("state")
     assert (state["state"], state["step"], state["title"]) == ("waiting", "2", "Does it look right?")
     assert (state["total"], state["is_same"], state["has_logs"]) == (2, True, False)
-    other = page.stream("deploy")
-    asked = other.question()
+    asked = page.stream("deploy").question()
     assert (asked["step"], asked["at"], asked["kind"], asked["form"]) == ("2", "2:2", "ask", True)
     assert (asked["text"], asked["replies"]) == ("Open the page.\n\nThen the other.", ["yes", "no"])
     assert asked["commands"][0] == f"rdc run {NAME} answer 2 yes"
@@ -334,7 +333,8 @@ def test_a_makefile_has_a_state_only(client: Client, folder: Path, monkeypatch: 
     assert (entry["state"], entry["step"]) == ("waiting", "2")
     stream = client.stream("deploy.make")
     state = stream.until("state")
-    assert (state["state"], state["step"], state["total"], state["next"]) == ("waiting", "2", 0, ["make resume"])
+    assert (state["state"], state["step"], state["total"]) == ("waiting", "2", 0)
+    assert state["next"] == ["make STEP=2 REPLY=yes", "make STEP=2 REPLY=no", "make resume"]
     assert client.answer("deploy.make", step="2", at="1:2", reply="yes", by="ann").status == 409
     assert client.ask("/api/runs/deploy.make/log/1").body == b""
     with monkeypatch.context() as patch:
@@ -400,8 +400,7 @@ def test_an_answer_continues_the_run_only_on_request(folder: Path) -> None:
 
 
 def test_a_terminal_takes_the_answer_of_a_page(client: Client, folder: Path) -> None:
-    words = [sys.executable, "-m", "rdc", "run", NAME]
-    terminal = Screen(words, folder, environment(TERM="xterm", NO_COLOR="1"))
+    terminal = Screen([sys.executable, "-m", "rdc", "run", NAME], folder, environment(TERM="xterm", NO_COLOR="1"))
     terminal.expect(r"\[yes/no\] ")
     stream = client.stream("deploy")
     state = next(data for kind, data in stream.events() if kind == "state" and data["question"])
@@ -418,8 +417,7 @@ def test_a_step_of_an_agent_shows_commands_only(folder: Path) -> None:
     document(folder, "pick.yaml", "name: pick\nsteps:\n  - {name: write, prompt: Write notes., end: true}\n")
     spawn("run", "pick.yaml", cwd=folder)
     with serving("pick.yaml") as client:
-        stream = client.stream("pick")
-        asked = stream.question()
+        asked = client.stream("pick").question()
     assert (asked["form"], asked["kind"]) == (False, "agent")
     assert "rdc run pick.yaml answer write" in asked["commands"][0]
 

@@ -17,8 +17,7 @@ SPECIFICATION = f"{documents.SPECIFICATION}    HERE\n"
 
 
 async def completed(client: Editor, uri: str, at: lsp.Position) -> dict[str, lsp.CompletionItem]:
-    params = lsp.CompletionParams(lsp.TextDocumentIdentifier(uri), at)
-    found = await client.text_document_completion_async(params)
+    found = await client.text_document_completion_async(lsp.CompletionParams(lsp.TextDocumentIdentifier(uri), at))
     assert isinstance(found, list | tuple)
     return {item.label: item for item in found}
 

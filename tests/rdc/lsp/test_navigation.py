@@ -74,8 +74,7 @@ async def test_a_rename(client: Editor, tmp_path: Path, file: str, text: str, pl
 
 
 async def renamed(client: Editor, uri: str, text: str, where: lsp.Position, new: str) -> str:
-    params = lsp.RenameParams(lsp.TextDocumentIdentifier(uri), where, new)
-    found = await client.text_document_rename_async(params)
+    found = await client.text_document_rename_async(lsp.RenameParams(lsp.TextDocumentIdentifier(uri), where, new))
     (change,) = (found and found.document_changes) or ()
     assert isinstance(change, lsp.TextDocumentEdit)
     assert change.text_document.version == client._number

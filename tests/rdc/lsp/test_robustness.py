@@ -123,8 +123,7 @@ UNKNOWN = ["file:///no/such/a.runbook.md", "untitled:Untitled-9", "", "file://",
 )
 async def test_any_address(client: Editor, tmp_path: Path, uri: str) -> None:
     await everything(client, uri, lsp.Position(0, 0))
-    item = lsp.TextDocumentItem(uri, "markdown", 1, BROKEN)
-    client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "markdown", 1, BROKEN)))
     await everything(client, uri, lsp.Position(0, 0))
     client.close(uri)
     await alive(client, tmp_path)

@@ -33,8 +33,7 @@ def findings(paths: Sequence[Path]) -> list[str]:
     if not paths:
         raise ValueError("no file to check")
     # actionlint passes over a shellcheck that is not there, silently: `program` does not.
-    actionlint = (*ACTIONLINT, "-shellcheck", program("shellcheck"))
-    tools = (actionlint, (*ZIZMOR, "--format", "github"))
+    tools = ((*ACTIONLINT, "-shellcheck", program("shellcheck")), (*ZIZMOR, "--format", "github"))
     return [*_said_of_the_schema(paths), *(line for tool in tools for line in _said(tool, paths))]
 
 

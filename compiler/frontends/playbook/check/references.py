@@ -82,8 +82,7 @@ class _Check:
 
     def uses(self, span: Span, known: Names, otherwise: str = "") -> Iterator[Diagnostic]:
         """Check the placeholders within one line; `otherwise` is the effect of an unknown name (P9, P12)."""
-        line = self.source.lines[span.line - 1]
-        for found in _USE.finditer(line, span.column - 1, span.end_column - 1):
+        for found in _USE.finditer(self.source.lines[span.line - 1], span.column - 1, span.end_column - 1):
             place = Span(span.line, found.start() + 1, span.line, found.end() + 1)
             name, written = found["name"], found[0]
             if found["before"] or found["after"]:

@@ -152,8 +152,7 @@ def _artifact(source: Source, artifact: Artifact) -> Iterator[Diagnostic]:
 
 def _step(source: Source, step: Step) -> Iterator[Diagnostic]:
     if step.tool:
-        others = [("@elicit", step.elicit), ("@prompt", step.prompt)]
-        for name, other in others:
+        for name, other in [("@elicit", step.elicit), ("@prompt", step.prompt)]:
             if other:
                 problem = f"this step calls a tool, so its {name} is ignored"
                 related = (Related(source.path, step.tool.span, "the tool"),)

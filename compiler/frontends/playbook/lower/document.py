@@ -144,8 +144,7 @@ def _trimmed(node: Node, slots: frozenset[str]) -> Node:
 def route(step: Arranged, after: str, scene: Scene) -> Node:
     """Return the node that chooses a step's branch; if no condition holds, the run continues after the step."""
     edges = tuple(_edges(step, after, scene))
-    title = text(step.node.title)
-    return Node(step.route, title, scene.at(step.node.step.span), Branch(), edges, step.node.group)
+    return Node(step.route, text(step.node.title), scene.at(step.node.step.span), Branch(), edges, step.node.group)
 
 
 def _edges(step: Arranged, after: str, scene: Scene) -> Iterator[Edge]:

@@ -44,8 +44,7 @@ def parse(source: Source, begin: int = 1) -> Parsed:
         feeder.feed(line)
     tree = feeder.tree()
     builder = Builder(source)
-    playbook = builder.playbook(tree)
-    return Parsed(playbook, tree, scanned, feeder.diagnostics + builder.diagnostics)
+    return Parsed(builder.playbook(tree), tree, scanned, feeder.diagnostics + builder.diagnostics)
 
 
 class _Feeder:
@@ -223,8 +222,7 @@ class Builder:
             below = [line for line in own if line.number > endif.number]
             self.diagnostics += messages.below_branches(self.source, endif, below)
             self.diagnostics += messages.after_else(self.source, branches)
-        title = heading.get("title")
-        return Step(number, str(number), title, span=heading.span, branches=branches, **self._own(own))
+        return Step(number, str(number), heading.get("title"), span=heading.span, branches=branches, **self._own(own))
 
     def _number(self, heading: Line) -> int:
         digits = heading.get("number")
@@ -238,8 +236,7 @@ class Builder:
         self.diagnostics += messages.bare_condition(self.source, marker)
         substeps = [part for part in tree.children if isinstance(part, Node)]
         if not substeps:
-            unnamed = Step(number, "", "", span=marker.span, **self._own(own))
-            return Branch(_condition(marker), (unnamed,), marker.span)
+            return Branch(_condition(marker), (Step(number, "", "", span=marker.span, **self._own(own)),), marker.span)
         self.diagnostics += messages.above_substep(self.source, own, lines_of(substeps[0])[0])
         return Branch(_condition(marker), tuple(self._substep(part, number) for part in substeps), marker.span)
 

@@ -84,8 +84,7 @@ def bare_condition(source: Source, marker: Line) -> Iterator[Diagnostic]:
     problem = f'`{word} {name}` means `{word} {name} == "true"`'
     remedy = f'other programs may read it differently; to be safe, write ```{word} {name} == "true"```'
     name_at = marker.within("name")
-    end = Span(name_at.line, name_at.end_column, name_at.line, name_at.end_column)
-    fix = Fix.by(end, ' == "true"', is_safe=True)
+    fix = Fix.by(Span(name_at.line, name_at.end_column, name_at.line, name_at.end_column), ' == "true"', is_safe=True)
     yield Diagnostic("RD731", source.path, marker.span, problem, remedy, fix=fix)
 
 

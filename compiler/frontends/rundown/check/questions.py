@@ -159,8 +159,7 @@ def _numbering(runbook: Runbook, step: AnyStep, *, after: bool) -> Numbering:
             steps += [each, new] if after else [new, each]
         elif isinstance(step, Substep) and step in each.substeps:
             at = each.substeps.index(step) + after
-            new_child = replace(step, id=_NEW)
-            steps.append(replace(each, substeps=(*each.substeps[:at], new_child, *each.substeps[at:])))
+            steps.append(replace(each, substeps=(*each.substeps[:at], replace(step, id=_NEW), *each.substeps[at:])))
         else:
             steps.append(each)
     return Numbering(replace(runbook, steps=tuple(steps)))

@@ -59,8 +59,7 @@ def read_sections(scanned: Scanned) -> list[Section]:
     source, blocks, start = scanned.source, scanned.outline, scanned.frontmatter.next_line
     first_step = next((block.line for block in blocks if block.type in OUTLINE), len(source.lines) + 1)
     pieces = list(_pieces(source, [block for block in blocks if block.line >= first_step], first_step))
-    starts = [index for index, piece in enumerate(pieces) if piece.kind in OUTLINE]
-    bounds = pairwise([*starts, len(pieces)])
+    bounds = pairwise([*[index for index, piece in enumerate(pieces) if piece.kind in OUTLINE], len(pieces)])
     steps = [Section(pieces[start], tuple(_joined(pieces[start + 1 : end]))) for start, end in bounds]
     return [Section(None, tuple(_head(source, blocks, start, first_step))), *steps]
 

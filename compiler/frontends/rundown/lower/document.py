@@ -162,8 +162,7 @@ def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping
     for verdict in Verdict:
         edges = tuple(outcomes.settled_edges(ref, verdict))
         if edges:
-            name = settled_id(frame, ref, verdict)
-            yield Node(name, title, origin, Branch(), edges, own, _variables(frame, ref))
+            yield Node(settled_id(frame, ref, verdict), title, origin, Branch(), edges, own, _variables(frame, ref))
 
 
 STRICT = "set -euo pipefail\n"

@@ -125,8 +125,7 @@ class Outcomes(Struct):
         counter = self.frame.retries(ref)
         guard = (*tests, CounterTest(counter, "<", retry.retries))
         effects = (Add(counter, 1), *again.effects)
-        written = (Written(f"RETRY {retry.retries}"),)
-        return Edge(guard, effects, again.target, written, (self.frame.at(retry.span),))
+        return Edge(guard, effects, again.target, (Written(f"RETRY {retry.retries}"),), (self.frame.at(retry.span),))
 
     def decision_edges(self, step: StepRef) -> Iterator[Edge]:
         """Yield the edges of the node that computes a step's outcome from its children's marks (M11)."""
@@ -189,8 +188,7 @@ class Outcomes(Struct):
             return self._action(ref, _DEFAULTS[verdict], ref.syntax.span)
         arrival = self._action(ref, transition.action, transition.span)
         written = (_written(transition.action), *arrival.written)
-        origins = (self.frame.at(transition.span), *arrival.origins)
-        return replace(arrival, written=written, origins=origins)
+        return replace(arrival, written=written, origins=(self.frame.at(transition.span), *arrival.origins))
 
     def _action(self, ref: StepRef, action: Action, span: Span) -> Arrival:
         if isinstance(action, Goto):

@@ -210,8 +210,7 @@ def _goal(tokens: Sequence[Token | None]) -> Target:
     """Return the target of a GOTO: NEXT, a step, and a substep, as far as they are written."""
     known = [token for token in tokens if token]
     step, child, *_ = [*(_identifier(token) for token in known if token.type != "NEXT"), None, None]
-    span = Span(0, known[0].start_pos or 0, 0, known[-1].end_pos or 0)
-    return Target(known[0].type == "NEXT", step, child, span)
+    return Target(known[0].type == "NEXT", step, child, Span(0, known[0].start_pos or 0, 0, known[-1].end_pos or 0))
 
 
 def _message(token: Token | None) -> str:

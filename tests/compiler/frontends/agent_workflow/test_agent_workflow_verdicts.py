@@ -198,8 +198,7 @@ def test_verdicts(written: str, target: str) -> None:
 
 def parallel(check: str, keywords: Iterable[str] = ("APPROVED", "REJECTED"), validation: str = "") -> str:
     entries = ", ".join(f"{{agent: {name}, prompt: x}}" for name in ("a", "b", "c"))
-    body = f"parallel: [{entries}], check: {check}"
-    return step(validation or None, keywords).replace("prompt: x", body, 1)
+    return step(validation or None, keywords).replace("prompt: x", f"parallel: [{entries}], check: {check}", 1)
 
 
 ALL, SOME = parallel("all"), parallel("any")

@@ -163,8 +163,7 @@ def test_inputs_and_instances_are_filled_in_one_pass(body: str, default: str, sh
     [("## 1. Ship {{ version }}\n", "8:12"), ("## 1. A\nShip {{Version}}\n", "9:6"), ("## 1. A\n{{versoin}}\n", "9:1")],
 )
 def test_a_near_miss_is_a_warning(text: str, place: str, tmp_path: Path) -> None:
-    options = "inputs:\n  version: {}\nvalues:\n  - id\n"
-    compilation = compiled(tmp_path, document(options, text))
+    compilation = compiled(tmp_path, document("inputs:\n  version: {}\nvalues:\n  - id\n", text))
     assert f"RD016 {place}" in findings(compilation)
     (found,) = (item for item in compilation.diagnostics if "did you mean `{{version}}`" in item.message)
     assert found.help.endswith("`{{version}}` without spaces" if "{{ " in text else "write `{{version}}`")

@@ -21,8 +21,7 @@ def _answers_by_step(content: Mapping[str, object], _: Locate) -> Script:
     agents, inputs = content.get("agents", {}), content.get("inputs", {})
     if not isinstance(agents, dict) or not isinstance(inputs, dict):
         raise InvalidError(Issue(("agents",), "`agents` is not a mapping"))
-    replies = tuple(Reply(step, text) for step, texts in agents.items() for text in texts)
-    return Script(replies, inputs=inputs)
+    return Script(tuple(Reply(step, text) for step, texts in agents.items() for text in texts), inputs=inputs)
 
 
 KEYS = Keys(frozenset({"agents", "inputs"}), _answers_by_step)

@@ -166,8 +166,7 @@ def test_settings_of_nested_runbooks_are_for_their_steps(tmp_path: Path) -> None
     ],
 )
 def test_misplaced_settings_are_told_with_other_errors(steps: str, expected: str, tmp_path: Path) -> None:
-    body = OUTPUT + "- PASS: GOTO 9\n"
-    compilation = nested(tmp_path, f"steps: {{{steps}}}", "outputs: [id]", body)
+    compilation = nested(tmp_path, f"steps: {{{steps}}}", "outputs: [id]", OUTPUT + "- PASS: GOTO 9\n")
     messages = [item.message.partition("; did")[0] for item in compilation.diagnostics if item.code not in UNUSED]
     assert sorted(messages) == sorted(["there is no step `9`", expected])
 
