@@ -154,7 +154,7 @@ def test_the_clock_of_the_worker_decides_without_a_call(serving: WarmFleet, tmp_
     later.write_text(script.read_text().replace("\nimport ", f"\n{CLOCK}import ", 1))
     (tmp_path / "ahead").write_text("3601")
     serving.script = later  # the answer comes later than the worker knows
-    serving.expect(2, "2 expired after 1 h", "answer", "e2", "2", "yes")
+    serving.expect(2, "2 ended with NO, expired after 1 h", "answer", "e2", "2", "yes")
     assert serving.state("e2") == "waiting"
 
 

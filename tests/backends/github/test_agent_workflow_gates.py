@@ -83,7 +83,7 @@ def test_a_gate_is_rejected_by_the_name_of_its_step_and_only_a_retry_asks_again(
     printed = ship("answer", "release", "rejected")
     assert (printed.code, "STOP step release was rejected" in printed.err) == (0, True), printed
     assert "resume" not in printed.err
-    assert "to start a new run: " in printed.err
+    assert "to run the failed step again: " in printed.err
     assert [command.split()[-1] for command in ship.next] == ["retry", "run"]
     assert (ship("resume", "--agent", AGENT).code, ship("retry", "--agent", AGENT).code) == (1, 75)
     assert ship.called == ["build"]
