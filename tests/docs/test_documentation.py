@@ -78,3 +78,4 @@ def test_tables_have_all_that_the_code_has(tmp_path: Path) -> None:
 def test_options_in_help_become_code() -> None:
     assert with_code("use --fix, or `--diff -x` (--unsafe-fixes)") == "use `--fix`, or `--diff -x` (`--unsafe-fixes`)"
     assert re.findall('`--[a-z-]+` ["A-Z]', text("docs/reference/cli.md")) == [], "put the whole command in backticks"
+    assert re.findall(r"\| `(?:False|Sentinel.*)` \|", text("docs/reference/cli.md")) == [], "show only real defaults"

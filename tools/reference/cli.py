@@ -58,7 +58,8 @@ def with_code(text: str) -> str:
 def _row(option: click.Option, context: click.Context) -> tuple[str, str, str]:
     *others, last = (*option.opts, *option.secondary_opts)
     names = ", ".join([*(f"`{name}`" for name in others), f"`{last}{_value(option)}`"])
-    default: Any = option.get_default(context) if option.show_default or context.show_default else None
+    is_shown = option.show_default or (context.show_default and not option.is_flag)
+    default: Any = option.to_info_dict()["default"] if is_shown else None
     sentences = [with_code(option.help or "") or "The format of the output."]
     if isinstance(option.type, click.Choice):
         sentences.append(f"One of {', '.join(f'`{choice}`' for choice in option.type.choices)}.")

@@ -17,7 +17,7 @@ OF_RDC = {
     "EXIT_FINE": "The command did its work and found no errors.",
     "EXIT_FINDINGS": "The command found errors, or a file isn't up to date. With `--strict`, warnings count too. For "
     "`check`, `fmt`, `compile`, `test`, `trace` and `graph`, a document that doesn't exist is such an error.",
-    "EXIT_USAGE": "Usage error: an unknown command, an unknown option, or otherwise a file that doesn't exist.",
+    "EXIT_USAGE": "Usage error: an unknown command or option, or, for other commands, a file that doesn't exist.",
     "EXIT_DEFECT": "A defect of rdc. Set `RDC_DEBUG=1` to see the traceback, and report it.",
     "EXIT_INTERRUPTED": "You pressed Ctrl-C.",
     "EXIT_PIPE": "The program that read the output stopped reading, for example `head`.",

@@ -13,13 +13,13 @@ from tools.reference.cli import with_code
 from tools.reference.markdown import page, table
 
 INTRODUCTION = """\
-A document has the subcommands and options that it needs: without agents, there is no `--agent`. To list them, run
+A document has the subcommands and options that it needs: without tools, there is no `--tool`. To list them, run
 `rdc run FILE --help`, and `rdc run FILE answer --help` for one subcommand. `rdc answer`, `resume`, `retry`, `goto` and
 `history` take the same. [Operate a run](../how-to/operate.md) explains them."""
 
 OF_PROGRAMS = """\
 These words follow `rdc run FILE`, or the name of a compiled [Python program](../targets/python.md). A small program has
-`report`, `--as`, `--notify` and `--prompted` only with `-O operator=full`, and only `rdc run` has `--mock`."""
+fewer of them, unless you compile it with `-O operator=full`: its `--help` lists them. Only `rdc run` has `--mock`."""
 
 OF_WORKERS = "These words follow the name of a [worker program](../targets/dbos.md)."
 
