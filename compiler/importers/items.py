@@ -402,7 +402,7 @@ class Items:
             self.hint = self._title(first.plain, "")
         else:
             self.lead.append(Text(first.text, first.plain, first.line))
-        end = self._next_case(rest) if case else len(rest)
+        end = sections.next_case(first.plain, rest, self.choices) if case else len(rest)
         for piece in rest[:end]:
             self._piece(piece)
         if len(self.items) == start and self.lead and item.info != "-":
@@ -413,16 +413,6 @@ class Items:
         for piece in rest[end:]:
             self._piece(piece)
         self._flush()
-
-    def _next_case(self, pieces: Sequence[Piece]) -> int:
-        """Return the place of the first text below a command that is about another case, or the number of pieces."""
-        commands = [sections.runs_span(one) or any(map(sections.is_command, one.all())) for one in pieces]
-        for at, one in enumerate(pieces):
-            is_case = one.plain in self.choices or bool(words.condition(one.plain))
-            is_case = (is_case and any(commands[at : at + 2])) or words.is_other_case(one.plain)
-            if one.kind == "text" and is_case and any(commands[:at]):
-                return at
-        return len(pieces)
 
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):

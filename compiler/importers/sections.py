@@ -365,6 +365,25 @@ COMMENT = Regex(r"(?m)(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)")
 _BRANCHES = Regex(r"(?m)^[ \t]*(?:if|for|while|until|case|select)[ \t]")
 
 
+def next_case(case: str, pieces: Sequence[Piece], choices: set[str]) -> int:
+    """Return the place of the first text below a command that is about another case, or the number of pieces."""
+    commands = [runs_span(one) or any(map(is_command, one.all())) for one in pieces]
+    texts = [one.plain if one.kind == "text" else "" for one in pieces]
+    cases = [one in choices or bool(words.condition(one)) for one in texts]
+    above, is_apart, is_inside = 0, True, False
+    for at, one in enumerate(pieces):  # if a command has no condition, those above it may be inside the case
+        above = above if one.kind == "code" else at
+        is_apart &= not commands[at] or cases[above] or not any(commands[:above])
+    for at, text in enumerate(texts):
+        if any(commands[:at]):
+            is_case = cases[at] and any(commands[at : at + 2])
+            is_other = words.is_other_case(text) and not is_inside
+            if is_other or (is_case and (is_apart or text in alternatives([case, text]))):
+                return at
+            is_inside |= is_case
+    return len(pieces)
+
+
 def limited(block: Block, near: Sequence[str], *, is_ruled_out: bool) -> Block:
     """Return a block, only shown if the text above it or its comments let it not run."""
     comments = COMMENT.findall(block.code)
