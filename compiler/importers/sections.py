@@ -377,13 +377,13 @@ _USES = Regex(rf"{_NOT_TO})\b")
 _FORBIDS = Regex(rf"{_NOT_TO} (?:it|th(?:is|[eo]se|at|em)|the following))\b|\b(?:this|these):\W*$")
 
 
-def rules_out(*texts: str, code: str = "", heading: str = "") -> bool:
-    """Return whether the last sentence of texts that asks for something forbids it, or is about a wrong way.
+def rules_out(*plain: str, code: str = "", heading: str = "") -> bool:
+    """Return whether the last sentence of plain text that asks for something forbids it, or is about a wrong way.
 
     In the heading above them, or behind an instruction, a sentence may forbid something else than `code`.
     """
     # a text behind a colon is in the same sentence, unlike in words.sentences: `Never do these: stop it.`
-    found = [one for text in (heading, *texts) for one in re.split(r"(?<=[.!?])\s+", text)]
+    found = [one for text in (heading, *plain) for one in re.split(r"(?<=[.!?])\s+", text)]
     for at, one in reversed([*enumerate(found)]):
         earlier = " ".join(found[:at])
         if _RULED_OUT.search(one) or _RULED_OUT.search(words.case_of(one)[1]) or ENDS_OPEN.search(one):
@@ -413,13 +413,13 @@ def forbids_thing(text: str) -> bool:
 def next_case(case: str, pieces: Sequence[Piece], choices: set[str]) -> int:
     """Return the place of the first text below a command that is about another case, or the number of pieces."""
     commands = [runs_span(one) or any(map(is_command, one.all())) for one in pieces]
-    texts = [one.plain if one.kind == "text" else "" for one in pieces]
-    cases = [one in choices or bool(words.condition(one)) for one in texts]
+    plain = [one.plain if one.kind == "text" else "" for one in pieces]
+    cases = [one in choices or bool(words.condition(one)) for one in plain]
     above, is_apart, is_inside = 0, True, False
     for at, one in enumerate(pieces):  # if a command has no condition, those above it may be inside the case
         above = above if one.kind == "code" else at
         is_apart &= not commands[at] or cases[above] or not any(commands[:above])
-    for at, text in enumerate(texts):
+    for at, text in enumerate(plain):
         if any(commands[:at]):
             is_case = cases[at] and any(commands[at : at + 2])
             is_other = words.is_other_case(text) and not is_inside

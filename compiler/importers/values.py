@@ -70,8 +70,8 @@ def _if_known(item: Item, found: Found) -> Item:
     """Return an item whose command is only shown if rdc doesn't know it, or doesn't know what a word of it is."""
     if item.runs and not is_known(item.code):
         return item.shown("rdc doesn't know whether the command changes something, or ends by itself")
-    kept = next(iter(found.kept), "") if item.runs else ""
-    return item.shown(f"{kept} stays as written: it may be a secret or a literal") if kept else item
+    word = next(iter(found.kept), "") if item.runs else ""
+    return item.shown(f"{word} stays as written: it may be a secret or a literal") if word else item
 
 
 def _only_shown(item: Item, found: Found, set_by: Mapping[str, int]) -> Item:
