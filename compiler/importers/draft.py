@@ -59,6 +59,10 @@ class Item(Struct, frozen=True):
         """Whether the item has a command that rdc runs or shows."""
         return bool(self.code) and self.tag in {"bash", "bash prompt"}
 
+    def shown(self, why: str) -> Item:
+        """Return the item with its command only shown."""
+        return replace(self, tag="bash prompt", notes=(*self.notes, Mark("shown", why, self.line)))
+
 
 class Prose(Struct, frozen=True):
     """A section that isn't a step: its heading and its Markdown."""
@@ -156,14 +160,10 @@ def _targets(draft: Draft) -> dict[str, str]:
         for place, (label, item) in enumerate(flow):
             if item.replies == "skip":
                 target = next((other for other, _ in flow[place + 1 + item.skips :]), "")
-                step = label.partition(".")[0]
-                found[label] = _jump(step, target) if target else "STOP" if name else "COMPLETE"
+                other = target.partition(".")[0]
+                place_of = target if other == label.partition(".")[0] else other
+                found[label] = f"GOTO {place_of}" if target else "STOP" if name else "COMPLETE"
     return found
-
-
-def _jump(step: str, target: str) -> str:
-    other = target.partition(".")[0]
-    return f"GOTO {target if other == step else other}"
 
 
 def _item(label: str, item: Item, skipping: str) -> str:
@@ -187,9 +187,10 @@ def _identifier(label: str) -> int | str:
 
 
 def _transitions(item: Item, skipping: str) -> tuple[str, ...]:
-    if item.replies in {"skip", "stop"}:
-        return "- YES: CONTINUE", f"- NO: {skipping or 'STOP'}"
-    return ("- PASS: STOP",) if item.replies == "end" else ()
+    if item.replies == "end":
+        return ("- PASS: STOP",)
+    no = {"skip": skipping, "stop": "STOP"}.get(item.replies, "")
+    return ("- YES: CONTINUE", f"- NO: {no}") if no else ()
 
 
 # --- Questions before a part of a draft -------------------------------------------------------------------------------

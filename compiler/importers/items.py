@@ -107,7 +107,7 @@ class Items:
         """Show the command directly above a text that limits it, or that is about a server."""
         last = self.items[-1] if self.items and not self.lead else None
         if last and last.runs and (why := sections.why_limited(plain, last.code)):
-            self.items[-1] = replace(last, tag="bash prompt", notes=(*last.notes, Mark("shown", why, last.line)))
+            self.items[-1] = last.shown(why)
 
     def _code(self, piece: Piece) -> None:
         block = read_block(piece.info, piece.text)
@@ -170,11 +170,10 @@ class Items:
     def _command(self, block: Block, line: int) -> None:
         by_hand = self._by_hand() if block.why != _IN_SENTENCE else []
         above_it = [_purpose_at_end(text.plain) for text in self.lead if text.plain] or by_hand
-        plain = above_it[-1] if above_it else ""
-        near = above_it[-1:] if len(plain.split()) > _SHORT else above_it[-2:]  # the last text may be only `Run:`
+        near = above_it[-1:] if len("".join(above_it[-1:]).split()) > _SHORT else above_it[-2:]  # it may be only `Run:`
         opening = [one for one in above_it[:1] if not self.items and words.opens_with_condition(one)]
-        forbidden = " ".join(near) if words.rules_out(" ".join(near)) else ""
-        is_out = self.is_ruled_out or forbidden != ""
+        forbidden = " ".join(near) * sections.rules_out(*near, code=block.code)
+        is_out = self.is_ruled_out or forbidden or sections.rules_out(*near, code=block.code, heading=self.heading)
         case = "" if self.hint or is_out else self._case([*reversed(near), *opening])
         goes_on = not above_it or words.goes_on(above_it[0])
         goes_on = not case and (goes_on or (self.opens_section and not words.moves_on(above_it[0])))
@@ -182,13 +181,14 @@ class Items:
         question = self.open if goes_on else -1
         asking = [one for one in self.lead if one.markdown[:1] != ">" and not sections.NOTICE.match(one.plain)]
         own = [_purpose_at_end(one.plain) for one in asking if one.plain] or by_hand
-        title, above = markup.cut(forbidden) or self._named(own[:-3:-1], block.code), self._taken()
-        block = sections.limited(block, near, is_ruled_out=is_out)
+        title = self._named(own[:-3:-1], block.code, forbidden)
+        above = self._taken()
+        block = sections.limited(block, near, is_ruled_out=bool(is_out))
         notes = (Mark("shown", block.why, line),) if block.why else ()
         item = Item(title, above, block.code, "bash prompt", notes=notes, line=line)
         if block.kind == "run":
             self._ask_machine(line)
-            harm = _harm(block, plain or self.heading * (not self.items))
+            harm = _harm(block, above_it[-1] if above_it else self.heading * (not self.items))
             is_elsewhere = any(map(words.names_machine, (*near, *sections.COMMENT.findall(block.code))))
             questions = [guard(case, above, line, subject=title)] if case else []
             questions += [machine_question(line, "" if case else above)] if is_elsewhere else []
@@ -208,8 +208,11 @@ class Items:
         if question >= 0:
             self.items[question] = replace(self.items[question], skips=len(self.items) - 1 - question)
 
-    def _named(self, above: Sequence[str], code: str) -> str:
+    def _named(self, above: Sequence[str], code: str, forbidden: str) -> str:
         """Return the title of a command: from its text, the heading, its only comment, or the command itself."""
+        if forbidden:
+            self.hint = ""
+            return summary_of(code) if sections.ENDS_OPEN.search(forbidden) else markup.cut(forbidden)
         comments = sections.COMMENT.findall(code) if code[:1] == "#" else []
         own = [self.hint or self._title(above[0] if above else "", "")]
         own += [self._title(one, "") for one in above[1:] if words.is_vague(above[0]) and not words.condition(one)]
@@ -324,10 +327,11 @@ class Items:
         is_text = is_plain or (piece.info == "1" and self._are_facts(items))
         is_text = (is_text and not any(map(sections.runs_span, items))) or words.explains(self.heading)
         is_text = not piece.has_code and (is_text or sections.is_overview(items, self.later))
+        is_out = last[-1:] == ":" and any(map(sections.rules_out, (last, sentence)))
         above = sentence or self.heading
         is_remedy = piece.info == "-" and words.is_remedy(above) and not above.lower().startswith("fix")
         is_remedy &= sum(words.changes(one.plain) or (one.has_code and "**" in one.text[:4]) for one in items) > 1
-        if (is_text and not is_remedy) or words.is_automatic(sentence) or (last[-1:] == ":" and words.rules_out(last)):
+        if (is_text and not is_remedy) or words.is_automatic(sentence) or is_out:
             self._show_above(piece.plain)
             label = self.lead.pop() if last.endswith(":") and self.lead[-1].plain == last else Text("", "", piece.line)
             text = f"{label.markdown}\n\n{piece.text}" if label.plain else piece.text
@@ -393,7 +397,7 @@ class Items:
         self._split_lead()
         choice = first.plain if first.plain in self.choices else ""
         case = words.condition(first.plain) or choice or words.case_of_label(first.plain, is_label=True)
-        is_other = words.announces_output(first.plain) or words.rules_out(first.plain)
+        is_other = words.announces_output(first.plain) or sections.rules_out(first.plain, code=item.text)
         case = case if any(map(sections.is_command, item.all())) and not is_other else ""
         start, above = len(self.items), ""
         self.first = start
@@ -402,7 +406,7 @@ class Items:
             self.hint = self._title(first.plain, "")
         else:
             self.lead.append(Text(first.text, first.plain, first.line))
-        end = self._next_case(rest) if case else len(rest)
+        end = sections.next_case(first.plain, rest, self.choices) if case else len(rest)
         for piece in rest[:end]:
             self._piece(piece)
         if len(self.items) == start and self.lead and item.info != "-":
@@ -413,16 +417,6 @@ class Items:
         for piece in rest[end:]:
             self._piece(piece)
         self._flush()
-
-    def _next_case(self, pieces: Sequence[Piece]) -> int:
-        """Return the place of the first text below a command that is about another case, or the number of pieces."""
-        commands = [sections.runs_span(one) or any(map(sections.is_command, one.all())) for one in pieces]
-        for at, one in enumerate(pieces):
-            is_case = one.plain in self.choices or bool(words.condition(one.plain))
-            is_case = (is_case and any(commands[at : at + 2])) or words.is_other_case(one.plain)
-            if one.kind == "text" and is_case and any(commands[:at]):
-                return at
-        return len(pieces)
 
     def _instruction(self, item: Piece, first: Piece) -> None:
         if len(item.pieces) == 1 and self._span(first):

@@ -270,7 +270,7 @@ class _Reader:
         parts.append(self.data[place:end])
         first, *rest = b"".join(parts).decode().rstrip().split("\n")
         width = start - self.starts[self.line(start) - self.first]
-        return "\n".join([first, *(_outdented(line, width) for line in rest)])
+        return "\n".join([first, *(line[min(len(line) - len(line.lstrip(" ")), width) :] for line in rest)])
 
     def _heading(self, inner: Events, line: int) -> tuple[str, int, tuple[str, ...], bool]:
         text = "".join(filter(str.isprintable, _plain(inner)))
@@ -282,10 +282,6 @@ class _Reader:
 
 _LINKS = frozenset({"Link", "Image"})
 _BLOCKS = frozenset({"Paragraph", "List", "CodeBlock", "Fenced", "BlockQuote", "HtmlBlock", "Heading"})
-
-
-def _outdented(line: str, width: int) -> str:
-    return line[min(len(line) - len(line.lstrip(" ")), width) :]
 
 
 def _name(tag: str | Mapping[str, Any]) -> str:

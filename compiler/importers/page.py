@@ -87,14 +87,11 @@ def import_page(source: Source, origin: str, options: Options) -> Imported | Ref
         return Refusal(source.path, "no-procedure", f"the page has no procedure: {problem}")
     values = find_values([step.items for step in _steps(parts)], options.words, asks=options.inputs)
     draft = _draft(page, builder, parts, values)
-    draft = replace(draft, title=draft.title or _stem(source), origin=origin, sha256=source.sha256)
+    stem = one_line(without_ending(source.name.rpartition("/")[2], (".md", ".markdown"))) or "Imported page"
+    draft = replace(draft, title=draft.title or stem, origin=origin, sha256=source.sha256)
     printed = print_draft(draft)
     losses = tuple(losses_of(page, values.names, printed.text))
     return Imported(printed.text, report_of(source.path, draft, printed, losses, page), draft.name)
-
-
-def _stem(source: Source) -> str:
-    return one_line(without_ending(source.name.rpartition("/")[2], (".md", ".markdown"))) or "Imported page"
 
 
 class _Builder:
@@ -109,7 +106,7 @@ class _Builder:
         self.headings: list[tuple[int, frozenset[str]]] = []  # the line and the stems of each
         self.choices: set[int] = set()  # the lines of headings of one choice or cause of several
         self.routes: frozenset[str] = frozenset()  # the numbers of steps to which a result leads
-        self.ruled_out: set[int] = set()  # the lines of forbidden or old headings, and of those below them
+        self.ruled_out: set[int] = set()  # the lines of headings of what is forbidden or old, and of those below
         self.cases: set[int] = set()  # the lines of headings of cases or checks, whose texts have what to do
         self.ordered: set[int] = set()  # the lines of headings that have a place in an order
         self.manual: set[int] = set()  # the lines of commands below a heading such as Commands
@@ -162,8 +159,8 @@ class _Builder:
         stems = ((section.line, kinds.stems(section.title)) for section in kinds.every(root))
         self.headings = [one for one in stems if one[1]]
         self.routes = kinds.routes(root)
-        ruled_out = (one for one in kinds.every(root) if words.rules_out(one.title))
-        self.ruled_out = {one.line for above in ruled_out for one in kinds.every(above)}
+        for one in (one for one in kinds.every(root) if kinds.rules_out(heading=one.title)):
+            self.ruled_out |= {below.line for below in ([one] if kinds.forbids_thing(one.title) else kinds.every(one))}
         first, *rest = root.children or (Section(0, "", root.line),)
         outer = [root]
         children = root.children
@@ -206,7 +203,7 @@ class _Builder:
 
     def _is_text(self, section: Section) -> bool:
         """Return whether a section and all below it is text to look up."""
-        if section.line in self.ruled_out and not section.children:
+        if (words.forbids(section.title) or section.line in self.ruled_out) and not section.children:
             return not any(piece.has_code for piece in section.pieces)
         has_steps = words.is_ordered(section.title) or any(words.names_steps(one.title) for one in section.children)
         has_steps |= bool(words.imperative(section.title)) and any(one.info == "1" for one in section.pieces)
@@ -276,8 +273,9 @@ class _Builder:
         parts = self._assembled(section, own, results, is_flat=is_rollback)
         if words.is_incident(section.title) and _steps(parts):
             self.instructions += 2  # Diagnosis or Mitigation is enough for a procedure
-        for step in _steps(parts) if is_rollback else ():
-            step.name = "Rollback"
+        if is_rollback:
+            for step in _steps(parts):
+                step.name = "Rollback"
         return parts
 
     def _assembled(self, section: Section, own: Step, results: Sequence[list[Part]], *, is_flat: bool) -> list[Part]:
@@ -350,14 +348,10 @@ def _guard(question: Item, parts: Sequence[Part]) -> None:
     if is_whole and any(note.kind == "harm" for note in items[0].notes) and not items[0].marks:
         items[0] = joined(replace(question, skips=items[0].skips), items[0])
     elif not question.marks:
-        items[:0] = [] if all(map(_asks_first, steps)) else [replace(question, skips=count)]
+        asks = all(one.items[0].replies == "skip" and one.items[0].skips >= len(one.items) - 1 for one in steps)
+        items[:0] = [] if asks else [replace(question, skips=count)]  # each step asks before everything else
     elif not is_whole or [mark.kind for mark in items[0].marks] != [mark.kind for mark in question.marks]:
         items.insert(0, replace(question, skips=count))
-
-
-def _asks_first(step: Step) -> bool:
-    """Return whether a step has one question before everything else."""
-    return step.items[0].replies == "skip" and step.items[0].skips >= len(step.items) - 1
 
 
 def _lifted(step: Step) -> Iterator[Item]:

@@ -38,9 +38,8 @@ _OPEN = Regex(
 """Matches a placeholder that no input replaces, such as `{name}`, `[name]`, or `<org:team>` between two words."""
 _OPEN_IN_STRING = Regex(
     r"\[[A-Za-z][\w'/-]*(?: [\w'/-]+)+\]|(?<![$%{])\{(?!print|next|exit)[A-Za-z][\w.]*(?:[ -][\w.:,—–-]+)+\}"
-    r"|(?<=[\w/\"=.:-])"
-    r"\{(?!print|next|exit)[A-Za-z]\w*\}(?=[\w/\"?&\s.:-]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))|\b[Yy]our[A-Z]"
-    r"|\bv?X\.?Y\.?Z\b|(?<![A-Za-z_/])v?[xX]\.[yY](?:\.[zZ\d])?\b|\bYYYY\b|\byour(?:domain|host)\b"
+    r"|(?<=[\w/\"=.:-])\{(?!print|next|exit)[A-Za-z]\w*\}(?=[\w/\"?&\s.:-]|$)|\b(?i:your)(?:[-.]\w|_(?-i:[a-z]))"
+    r"|\b[Yy]our[A-Z]|\bv?X\.?Y\.?Z\b|(?<![A-Za-z_/])v?[xX]\.[yY](?:\.[zZ\d])?\b|\bYYYY\b|\byour(?:domain|host)\b"
     r"|\buser:(?:pw|pass(?:word)?)@|=[\"']<[^<>\"'\n]+>[\"']|\S[ \t]+#[ \t]*(?i:adjust|change|edit|replace)\b"
     r"|(?<![./-])\b(?:x{3,}|X{3,})\b|\.{3}\]|(?<=\w)/\.{3}[\"']|(?<=[\"'])\.{3}|\*{4}|/[A-Z_]{3,}[?]"
     r"|\"(?:\w+_)?(?P<key>[a-z]+)\": ?\"(?=[A-Z_]+\")(?i:(?P=key))|(?<![$\w{])TARGET_[A-Z]+\b(?!=)"

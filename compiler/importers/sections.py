@@ -170,9 +170,8 @@ def choices(above: Section, sections: Sequence[Section]) -> set[int]:
     """Return the lines of headings for one of several choices or causes, below the heading `above`."""
     is_cases = words.offers_cases(above.title)
     free = [one for one in sections if not (words.is_ordered(one.title) or (one.is_numbered and not is_cases))]
-    free = [
-        one for one in free if one.is_numbered or not words.is_reference(one.title) or (is_cases and _has_code(one))
-    ]
+    with_code = {one.line for one in free if is_cases and any(piece.has_code for piece in one.pieces)}
+    free = [one for one in free if one.is_numbered or one.line in with_code or not words.is_reference(one.title)]
     causes = [one for one in free if not words.acts(one.title)]
     is_choice = any(words.offers_ways(piece.plain) for piece in above.pieces[-1:] if piece.kind == "text")
     is_choice |= is_cases or (len(causes) * 2 > len(free) and words.is_remedy(above.title))
@@ -187,10 +186,6 @@ def choices(above: Section, sections: Sequence[Section]) -> set[int]:
     if listed > 1 and listed * 2 > others:
         return {one.line for one in procedures}
     return {one.line for one in free if one.title in parallel}
-
-
-def _has_code(section: Section) -> bool:
-    return any(piece.has_code for piece in section.pieces)
 
 
 def _has_steps(section: Section) -> bool:
@@ -359,20 +354,92 @@ _ASKS_TO_RUN = Regex(r"(?i)\b(?:run|running|execute|type|enter|use|issue|invoke|
 _BY_MEANS = Regex(r"(?i)\b(?:using|with|via|by):?\s+`")
 _LAST_SPAN = Regex(r"(?:^\*\*[^*\n]+\*\*|:)\s+`[^`\n]+`\.?(?=\s*(?:\n|$|[→—–]|[-=]>))")
 _ONLY = Regex(r"(?:\W*\w+(?: \w+){0,2}\W*:\W*)?`[^`\n]+`\.?")
-_FORBIDS = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
+_FORBIDS_SPAN = Regex(r"(?i)\b(?:never|avoid|instead of|rather than|(?:do|must|should)(?: not|n['’]t))\b[^.;:]{0,80}`")
 _EXPLAINED_SPAN = Regex(r"`[^`\n]+` (?:also )?[a-z]+s\b")
 COMMENT = Regex(r"(?m)(?:^[ \t]*#+[ \t]*|(?<=[ \t])#+[ \t]+)([^\n]+)")
 _BRANCHES = Regex(r"(?m)^[ \t]*(?:if|for|while|until|case|select)[ \t]")
 
 
+ENDS_OPEN = Regex(r"(?i)\b(?:instead of|rather than|and not)\W*$")  # it needs the command below it
+_RULED_OUT = Regex(
+    r"(?i)^\W*(?:please )?(?:do(?: not|n['’]t)|never|avoid (?:doing|running|using))\b"
+    r"(?! (?:forget|hesitate|panic|worry)\b)|\((?:deprecated|obsolete|outdated)\)\W*$"
+    r"|^\W*(?:you|we|these|this(?: (?:commands?|scripts?))?|the (?:(?:following|next|above) )?(?:commands?|scripts?))"
+    r"(?: below)? (?:must|should|may)(?: not| never|n['’]t) (?:be )?(?:do|done|executed?|run|used?)\b"
+    r"|^\W*(?:it|the|this|these|here)\b[^.,]{0,60} (?:must|should|may) (?:not|never) be (?:executed|run|used)\W*$"
+    r"|^\W*(?:the|this|these)\b[^.,]{0,60} (?:is|are) (?:now )?(?:wrong|deprecated|obsolete)\b[^,;:]*\W*$"
+    r"|^previously(?: (?:we|you|it|this|the)\b|\W*(?:[,:]|$))"
+    r"|^\W*(?:wrong|bad|deprecated|obsolete|outdated)(?: way| example)?\W*?(?:[:\])]|$)"
+)
+"""Matches a sentence or a heading that forbids something, or is about a wrong or an old way."""
+_NOT_TO = r"(?i)(?:\b(?:not|never)|n['’]t) (?:\w+ )?(?:do|execute|run|use"
+_USES = Regex(rf"{_NOT_TO})\b")
+_FORBIDS = Regex(rf"{_NOT_TO} (?:it|th(?:is|[eo]se|at|em)|the following))\b|\b(?:this|these):\W*$")
+
+
+def rules_out(*plain: str, code: str = "", heading: str = "") -> bool:
+    """Return whether the last sentence of plain text that asks for something forbids it, or is about a wrong way.
+
+    In the heading above them, or behind an instruction, a sentence may forbid something else than `code`.
+    """
+    # a text behind a colon is in the same sentence, unlike in words.sentences: `Never do these: stop it.`
+    found = [one for text in (heading, *plain) for one in re.split(r"(?<=[.!?])\s+", text)]
+    for at, one in reversed([*enumerate(found)]):
+        earlier = " ".join(found[:at])
+        if _RULED_OUT.search(one) or _RULED_OUT.search(words.case_of(one)[1]) or ENDS_OPEN.search(one):
+            if _is_about(one, earlier, code) or not (heading or words.instruction(earlier)):
+                return not words.is_gate(one)
+        elif words.instruction(one):
+            return False
+    return False
+
+
+def _is_about(sentence: str, earlier: str, code: str) -> bool:
+    """Return whether a sentence that rules something out is about a command: it has words that only `code` has."""
+    if not forbids_thing(sentence) or _USES.search(sentence):
+        return True
+    old = {*re.findall(r"\w{4,}", earlier.lower())}
+    own = {*re.findall(r"\w{4,}", sentence.lower())} - {*old, "from", "never", "with"}
+    is_old, is_own = (any(one in code.lower() for one in each) for each in (old, own))
+    is_harm = words.does_harm(sentence) and not words.does_harm(earlier) and read_block("bash", code).harm
+    return bool(is_harm and (sentence[-1:] == ":" or not is_old)) or (is_own and earlier != "")
+
+
+def forbids_thing(text: str) -> bool:
+    """Return whether plain text forbids something else than to run commands, such as `Do not use the root account`."""
+    return words.forbids(words.case_of(text)[1]) and not _FORBIDS.search(text)
+
+
+def next_case(case: str, pieces: Sequence[Piece], choices: set[str]) -> int:
+    """Return the place of the first text below a command that is about another case, or the number of pieces."""
+    commands = [runs_span(one) or any(map(is_command, one.all())) for one in pieces]
+    plain = [one.plain if one.kind == "text" else "" for one in pieces]
+    cases = [one in choices or bool(words.condition(one)) for one in plain]
+    above, is_apart, is_inside = 0, True, False
+    for at, one in enumerate(pieces):  # if a command has no condition, those above it may be inside the case
+        above = above if one.kind == "code" else at
+        is_apart &= not commands[at] or cases[above] or not any(commands[:above])
+    for at, text in enumerate(plain):
+        if any(commands[:at]):
+            is_case = cases[at] and any(commands[at : at + 2])
+            is_other = words.is_other_case(text) and not is_inside
+            if is_other or (is_case and (is_apart or text in alternatives([case, text]))):
+                return at
+            is_inside |= is_case
+    return len(pieces)
+
+
 def limited(block: Block, near: Sequence[str], *, is_ruled_out: bool) -> Block:
     """Return a block, only shown if the text above it or its comments let it not run."""
+    if block.kind != "run":
+        return block
     comments = COMMENT.findall(block.code)
+    if is_ruled_out or any(map(rules_out, comments)):
+        return replace(block, kind="show", why="the page rules the command out")
     names_case = not _BRANCHES.search(block.code) and any(map(words.names_case, comments))
-    why = "a comment in it names a case, an example or a task" if names_case else ""
-    why = next(filter(None, (why_limited(one, block.code) for one in (*near, *comments))), why)
-    why = "the page rules the command out" if is_ruled_out or any(map(words.rules_out, comments)) else why
-    return replace(block, kind="show", why=why) if why and block.kind == "run" else block
+    why = next(filter(None, (why_limited(one, block.code) for one in (*near, *comments))), "")
+    why = why or ("a comment in it names a case, an example or a task" if names_case else "")
+    return replace(block, kind="show", why=why) if why else block
 
 
 def why_limited(text: str, code: str) -> str:
@@ -389,8 +456,8 @@ def runs_span(piece: Piece) -> bool:
     if piece.kind == "item":
         return len(piece.pieces) == 1 and runs_span(piece.pieces[0])
     is_text = piece.kind == "text" and piece.info == "Paragraph" and piece.text[:1] != "|"
-    is_other = words.is_automatic(piece.plain) or words.rules_out(piece.plain) or _EXPLAINED_SPAN.match(piece.text)
-    if not is_text or is_other or _FORBIDS.search(piece.text):
+    is_other = words.is_automatic(piece.plain) or rules_out(piece.plain) or _EXPLAINED_SPAN.match(piece.text)
+    if not is_text or is_other or _FORBIDS_SPAN.search(piece.text):
         return False
     if _ONLY.fullmatch(piece.text) and is_command_span(piece.plain.rpartition(": ")[2]):
         return True

@@ -39,7 +39,7 @@ def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: 
     """
     flat = [(number, item) for number, items in enumerate(steps) for item in items]
     found = [placeholders.find(item.code, words) if item.is_command else Found({}, (), ()) for _, item in flat]
-    flat = [(number, _with_kept(_with_known(item), one)) for (number, item), one in zip(flat, found, strict=True)]
+    flat = [(number, _if_known(item, one)) for (number, item), one in zip(flat, found, strict=True)]
     set_by = _set_by(flat, found)
     if not asks:
         shown = [(number, _only_shown(item, one, set_by)) for (number, item), one in zip(flat, found, strict=True)]
@@ -47,8 +47,9 @@ def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: 
     names = {written: name for one in found for written, name in one.names.items()}
     most = frozenset(list(dict.fromkeys(names.values()))[:MOST])
     names = {written: name for written, name in names.items() if name in most}
-    handed = _handed_on(found, set_by)
-    reads = (name for place, one in enumerate(found) for name in one.reads if (place, name) not in handed)
+    every = [(place, name) for place, one in enumerate(found) for name in one.reads]
+    handed = dict.fromkeys((place, name) for place, name in every if set_by.get(name, place) < place)
+    reads = (name for place, name in every if (place, name) not in handed)
     inputs = list(dict.fromkeys([*names.values(), *reads]))[:MOST]
     outputs = tuple(dict.fromkeys(name for _, name in handed if name not in inputs))[:MOST]
     pairs = zip(flat, found, strict=True)
@@ -58,35 +59,24 @@ def find_values(steps: Sequence[Sequence[Item]], words: Sequence[str], *, asks: 
 
 def _set_by(flat: Sequence[tuple[int, Item]], found: Sequence[Found]) -> dict[str, int]:
     """Return the first command that sets each variable."""
-    sets = [(place, one.sets) for place, ((_, item), one) in enumerate(zip(flat, found, strict=True)) if item.runs]
-    return {name: place for place, names in reversed(sets) for name in names}
+    set_by: dict[str, int] = {}
+    for place, ((_, item), one) in enumerate(zip(flat, found, strict=True)):
+        for name in one.sets if item.runs else ():
+            set_by.setdefault(name, place)
+    return set_by
 
 
-def _handed_on(found: Sequence[Found], set_by: Mapping[str, int]) -> dict[tuple[int, str], None]:
-    reads = ((place, name) for place, one in enumerate(found) for name in one.reads)
-    return dict.fromkeys((place, name) for place, name in reads if set_by.get(name, place) < place)
-
-
-def _with_kept(item: Item, found: Found) -> Item:
-    if not item.runs or not found.kept:
-        return item
-    note = Mark("shown", f"{found.kept[0]} stays as written: it may be a secret or a literal", item.line)
-    return replace(item, tag="bash prompt", notes=(*item.notes, note))
-
-
-def _with_known(item: Item) -> Item:
-    if not item.runs or is_known(item.code):
-        return item
-    note = Mark("shown", "rdc doesn't know whether the command changes something, or ends by itself", item.line)
-    return replace(item, tag="bash prompt", notes=(*item.notes, note))
+def _if_known(item: Item, found: Found) -> Item:
+    """Return an item whose command is only shown if rdc doesn't know it, or doesn't know what a word of it is."""
+    if item.runs and not is_known(item.code):
+        return item.shown("rdc doesn't know whether the command changes something, or ends by itself")
+    word = next(iter(found.kept), "") if item.runs else ""
+    return item.shown(f"{word} stays as written: it may be a secret or a literal") if word else item
 
 
 def _only_shown(item: Item, found: Found, set_by: Mapping[str, int]) -> Item:
     is_open = bool(found.names) or any(name not in set_by for name in found.reads)
-    if not item.runs or not is_open:
-        return item
-    note = Mark("shown", "the command has a placeholder", item.line)
-    return replace(item, tag="bash prompt", notes=(*item.notes, note))
+    return item.shown("the command has a placeholder") if item.runs and is_open else item
 
 
 def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], outputs: Sequence[str], found: Found) -> Item:
@@ -99,13 +89,12 @@ def _written(item: Item, names: Mapping[str, str], inputs: Sequence[str], output
     if item.code and code is None:
         read = [name for name in inputs if name not in found.sets]
         code = placeholders.reads_in_text(placeholders.in_text(item.code, names), read)
-    notes, tag = item.notes, item.tag
-    if item.runs and code is not None and placeholders.in_command(item.code, known) is None:
-        tag, notes = "bash prompt", (*notes, Mark("shown", "a placeholder is in a quoted here-document", item.line))
-    if item.runs and not sets and placeholders.only_sets(item.code):
-        tag, notes = "bash prompt", (*notes, Mark("shown", "no later command reads its variables", item.line))
     title, text = (placeholders.in_text(one, names) for one in (item.title, item.text))
-    return replace(item, title=title, text=text, code=code or "", tag=tag, notes=notes)
+    made = replace(item, title=title, text=text, code=code or "")
+    if item.runs and code is not None and placeholders.in_command(item.code, known) is None:
+        made = made.shown("a placeholder is in a quoted here-document")
+    is_unread = item.runs and not sets and placeholders.only_sets(item.code)
+    return made.shown("no later command reads its variables") if is_unread else made
 
 
 def _uses(item: Item) -> frozenset[str]:
@@ -162,13 +151,15 @@ def _with_questions(
                 number, item = flat[place]
                 marks = (mark for mark in item.marks if mark.kind != "shared" or not mark.words.startswith(f"{name} "))
                 flat[place] = (number, replace(item, marks=tuple(marks)))
-                _insert(flat, place, Item(f"Which {_spoken(name)}?", asks=name, line=item.line))
+                spoken = _OWNER.sub("", name.lower()).removesuffix("_value").replace("_", " ")
+                _insert(flat, place, Item(f"Which {spoken}?", asks=name, line=item.line))
                 used.insert(place, frozenset())
             dropped |= set() if asked else {name}
         else:
             left.append(name)
     names = {written: name for written, name in names.items() if name not in dropped}
-    declared = tuple(Input(name, description=_described(name, names)) for name in left)
+    firsts = (next((one.strip("<>") for one, other in names.items() if other == name), name) for name in left)
+    declared = tuple(Input(name, description=one * (one != name)) for name, one in zip(left, firsts, strict=True))
     return Values(_grouped(flat, count), declared, outputs, names)
 
 
@@ -203,15 +194,6 @@ def _end(flat: Sequence[tuple[int, Item]], place: int) -> int:
     """Return the first place that a run may reach without the item at `place`."""
     ends = (at + item.skips + 1 for at, (_, item) in enumerate(flat[:place]) if item.replies == "skip")
     return min((end for end in ends if end > place), default=len(flat))
-
-
-def _spoken(name: str) -> str:
-    return _OWNER.sub("", name.lower()).removesuffix("_value").replace("_", " ")
-
-
-def _described(name: str, names: Mapping[str, str]) -> str:
-    written = next((written.strip("<>") for written, other in names.items() if other == name), name)
-    return "" if written == name else written
 
 
 def _outside(flat: Sequence[tuple[int, Item]], first: int, last: int) -> int:

@@ -21,20 +21,11 @@ _has, _opens, _fits = (partial(_test, method) for method in ("search", "match", 
 _BEFORE = Regex(
     r"(?i)(?:(?:please|then|now|next|first|second|third|finally|lastly|afterwards|also|and|again|instead|just|simply"
     r"|actually|to start|manually|step \d+|\d+|let's|(?:you|we)['’]ll|(?:you|we) (?:can|should|must|may|need to|have to"
-    r"|will need to|will|could|want to)(?: now| then| also)?"
-    r"|(?:use|run|execute|issue|type|try) (?:the|this|these) (?:following |same )?(?:commands?|scripts?)(?: below)? to"
-    r")[,:.)]?\s+)+"
+    r"|will need to|will|could|want to)(?: now| then| also)?|(?:use|run|execute|issue|type|try)"
+    r" (?:the|this|these) (?:following |same )?(?:commands?|scripts?)(?: below)? to)[,:.)]?\s+)+"
 )
 _WORD = Regex(r"[A-Za-z]+(?![\w(])")
-forbids = _opens(r"(?:please )?(?:do(?: not|n['’]t)|never)\b")
-_RULED_OUT = Regex(
-    r"(?i)^\W*(?:please )?(?:do(?: not|n['’]t)|never|avoid (?:doing|running|using))\b"
-    r"(?! (?:forget|hesitate|panic|worry)\b)|\b(?:must|should|may) (?:not|never) (?:be )?(?:do|execute|run|use)"
-    r"|\b(?:instead of|rather than|and not)\W*$|^previously\b|\((?:deprecated|obsolete|outdated)\)\W*$"
-    r"|^\W*(?:the|this|these)\b[^.,]{0,60} (?:is|are) (?:now )?(?:wrong|deprecated|obsolete)\b"
-    r"|^\W*(?:wrong|bad|deprecated|obsolete|outdated)(?: way| example)?\W*?(?:[:\])]|$)"
-)
-"""Matches a sentence or a heading that forbids something, or is about a wrong or an old way."""
+forbids = _opens(r"\W*(?:please )?(?:do(?: not|n['’]t)|never)\b")
 _PURPOSE = Regex(
     r"(?i)(?:in order )?to (?>(?:(?:actually|just|simply) )?)"
     r"(?P<what>(?!\w+ (?:this|so|that|it)\b|(?:the|an?|th[aeio]\w+|your|our|each|all|any)\b)[a-z].*?)"
@@ -141,9 +132,8 @@ asks_to_replace = _has(r"\breplace\b.{0,80}\b(?:with|by) (?:your|the|its|each)\b
 is_limited = _has(
     r"\b(?:skip|ignore|omit) (?:this|the (?:above|previous|last))\b"
     r"|\b(?:this|the (?:above|previous)) (?:step|command|part)?\s?is (?:only|optional|not (?:needed|required))\b"
-    r"|\bonly (?:necessary|needed|required|run (?:this|it)|do this|use this)\b"
-    r"|\b(?:should|will|must|expected to) (?:now )?fail\b|\bexpected\W+fail"
-    r"|\bif (?!not\b)[\w-]+(?: [\w-]+){0,2} already exists?\b",
+    r"|\bonly (?:necessary|needed|required|run (?:this|it)|do this|use this)\b|\bexpected\W+fail"
+    r"|\b(?:should|will|must|expected to) (?:now )?fail\b|\bif (?!not\b)[\w-]+(?: [\w-]+){0,2} already exists?\b",
 )
 """Whether plain text below a command has a condition for it, or expects it to fail."""
 _IF = Regex(
@@ -317,16 +307,6 @@ def sentences(text: str) -> list[str]:
     return [one for one in _END.split(" ".join(text.split())) if one]
 
 
-def rules_out(text: str) -> bool:
-    """Return whether the last sentence of plain text that asks for something forbids it, or is about a wrong way."""
-    for one in reversed(re.split(r"(?<=[.!?])\s+", text)):
-        if any(map(_RULED_OUT.search, (one, case_of(one)[1]))):
-            return not is_gate(one)
-        if instruction(one):
-            return False
-    return False
-
-
 def imperative(sentence: str, *, purposes: bool = True) -> str:
     """Return a sentence from its verb on if it is an instruction, or ""; with `purposes`, also `To list them, run:`."""
     opening = _BEFORE.match(sentence)
@@ -415,8 +395,8 @@ def is_case(title: str) -> bool:
     """Return whether a heading is for one case, such as `If the disk is full` or `Config not found`."""
     if is_manual(title) or title.lower().startswith("troubleshoot"):
         return False
-    is_symptom = _SYMPTOM.search(title) is not None and not acts(title.rpartition(": ")[2]) and " you " not in title
-    return is_symptom or bool(condition(title)) or _CASE.search(title) is not None
+    is_told = acts(title.rpartition(": ")[2]) or forbids(title) or " you " in title
+    return bool((_SYMPTOM.search(title) and not is_told) or condition(title) or _CASE.search(title))
 
 
 def _trailing(sentence: str) -> str:

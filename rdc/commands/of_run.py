@@ -79,8 +79,9 @@ def _apart(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
 
 def _is_at(run: Run, option: str, value: str) -> bool:
     """Return whether an option chooses a run."""
-    label = run.directory.rpartition("/")[2].partition("@")[2]
-    return label == value != "" if option == "--as" else Path(value).resolve() == Path(run.directory).resolve()
+    if option == "--as":
+        return value != "" and value == run.directory.rpartition("/")[2].partition("@")[2]
+    return Path(value).resolve() == Path(run.directory).resolve()
 
 
 def _chosen(verb: str, words: Sequence[str], place: Iterable[tuple[str, str]]) -> Run | None:

@@ -93,15 +93,12 @@ def test_a_text_below_a_command_that_limits_it_shows_it(below: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            "Do NOT run this on a primary:",
-            "Never do this:",
-            "The following command is wrong:",
-            "This pot is obsolete:",
-        ),
+        *("Do NOT run this on a primary:", "Never do this:", "This pot is obsolete:", "This must not run on cups:"),
+        *("The following command is wrong:", "This command must never be run on a primary:", "Never drop cups:"),
         *("instead of:", "and not", "Previously, we had:", "You must not use it:", "**Deprecated:**", "Wrong way:"),
         *("If it is a primary, do not run this:", "Do not run this if it is a primary:", "# Never on a primary"),
         *("## Never do this", "## Deprecated: old way", "## Old way (obsolete)", "## Never do this\n\n### Look"),
+        *("## Do not use the old cups", "## Never remove cups"),
     ],
 )
 @pytest.mark.parametrize("place", ["", "2. Look. "])
@@ -110,6 +107,7 @@ def test_a_command_that_the_page_rules_out_is_shown(text: str, place: str) -> No
     above = "" if text[:2] == "# " else text if text[:1] == "#" else f"{place}{text}"
     made = draft(f"{RUN}{block('true')}{above}\n\n{indent(block(code), '   ' * (above[:1] == '2'))}")
     assert (made.run, made.shown, made.guards("rm cups")) == (["true"], [code], [])
+    assert not made.titles[1].endswith(("instead of", "and not"))
 
 
 @pytest.mark.parametrize(
@@ -117,10 +115,15 @@ def test_a_command_that_the_page_rules_out_is_shown(text: str, place: str) -> No
     [
         *("Never stop it by hand. Instead, look:", "Do not forget to look:", "If the pots do not start, look:"),
         *("Do not continue until it is hot:", "Check which pot is wrong:", "## If the pot is wrong", "## Bad gateway"),
+        *("Look. Never drop it.", "Look. Do not close the pot:", "The pot must not use milk:", "## Never drop it"),
+        *("The pot must not be down:", "Find the pots that must not run:", "The pot is obsolete, so use the new one:"),
+        *("These pots are wrong: fill them:", "## Previously full pots", "## Do not use the pot\n\n### Look"),
     ],
 )
 def test_a_command_below_a_text_that_forbids_something_else_runs(text: str) -> None:
-    assert draft(f"{RUN}{block('true')}{text}\n\n{block('ls cups')}").run == ["true", "ls cups"]
+    made = draft(f"{RUN}{block('true')}{text}\n\n{block('ls cups')}")
+    assert (made.run, "Does this apply: Do not use the pot?" in made.titles) == (["true", "ls cups"], False)
+    assert draft(f"{RUN}{block('true')}The old pot is obsolete; run `ls pots cups` instead.").shown == ["ls pots cups"]
 
 
 @pytest.mark.parametrize("text", ["Never do this: `ls pots cups`.", "Never do these:\n\n1. Stop it.\n2. Warm it.\n"])
@@ -204,8 +207,7 @@ def test_a_block_below_a_lead_for_output_never_runs(lead: str, tag: str) -> None
 
 
 @pytest.mark.parametrize(
-    "lead",
-    ["Print the output:", "Use the output:", "If you see the output, go on:", "Run this for the result:"],
+    "lead", ["Print the output:", "Use the output:", "If you see the output, go on:", "Run this for the result:"]
 )
 def test_a_command_below_a_lead_about_output_runs(lead: str) -> None:
     assert "\n```bash\nls kettle\n```" in page(f"{block('make cups')}{lead}\n\n{block('ls kettle')}")

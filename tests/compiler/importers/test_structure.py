@@ -1,5 +1,7 @@
 """The structure of a page in its draft: cases that ask, gates that stop, and rollbacks in their places."""
 
+from textwrap import indent
+
 import pytest
 
 from tests.support.imported import RUN, block, draft
@@ -17,12 +19,7 @@ def test_each_numbered_case_asks_first(above: str) -> None:
 @pytest.mark.parametrize("lead", ["Use when it is cold.", "Use this pot if it is cold.", "Choose it only when cold."])
 def test_sections_that_say_when_to_use_them_ask_first(lead: str) -> None:
     made = draft("".join(f"## {one} pot\n\n- {lead}\n- Warm it.\n- Fill it.\n\n" for one in ("Blue", "Green")))
-    assert made.plain_titles == [
-        "Does this apply: Blue pot?",
-        "Blue pot",
-        "Does this apply: Green pot?",
-        "Green pot",
-    ]
+    assert made.plain_titles == ["Does this apply: Blue pot?", "Blue pot", "Does this apply: Green pot?", "Green pot"]
 
 
 @pytest.mark.parametrize(("first", "later"), [("First deploy", "Every later deploy"), ("First-time install", "Update")])
@@ -150,10 +147,7 @@ def test_a_sample_between_two_tasks_of_an_item_belongs_to_the_first() -> None:
         # facts of an ordered list of checks
         ("## Verification\n\n1. Tea is hot.\n2. Milk is there.\n", ["Tea is hot: done?", "Milk is there: done?"]),
         # a manual alternative
-        (
-            f"## Bake\n\nTo warm it by hand:\n\n{block('ls a')}",
-            ["Does this apply: To warm it by hand?", "Bake"],
-        ),
+        (f"## Bake\n\nTo warm it by hand:\n\n{block('ls a')}", ["Does this apply: To warm it by hand?", "Bake"]),
         # the last sentence says what the command is for, not the condition of another sentence
         (f"## Bake\n\nIf it is old, Anna sees it. To clear it:\n\n{block('ls a')}", ["Bake"]),
     ],
@@ -188,6 +182,16 @@ def test_a_case_of_an_item_ends_at_the_next_case(case: str, other: str) -> None:
     made = draft(f"{RUN}1. {case}\n\n   {blocks[0]}Otherwise, call Jane.\n\n2. Look.\n")
     assert made.titles[2] == "Otherwise, call Jane: done?"
     assert "- NO: GOTO 1.3\n" in made.text
+
+
+@pytest.mark.parametrize("inner", ["If it is empty:", "When asked, look. Then:", "For a new pot, also run:", "On Mac:"])
+@pytest.mark.parametrize("last", ["Send it:", "Or, if it is empty:", "- Send it:", "Otherwise:"])
+def test_a_condition_in_a_case_of_an_item_ends_it_only_if_it_is_another_way(inner: str, last: str) -> None:
+    texts = ("On Linux:", inner, "Look:", last)
+    parts = [f"{one}\n\n{indent(block(f'ls {one}'), '  ' * (one[0] == '-'))}" for one in texts]
+    made = draft(f"{RUN}1. {indent(''.join(parts), '   ').lstrip()}2. Look.\n")
+    whole = [made.guards(f"ls {one}")[:1] == ["Does this apply: On Linux?"] for one in texts]
+    assert whole == [True, *[inner != "On Mac:"] * 3]
 
 
 def test_the_introduction_of_a_page_is_above_its_first_step() -> None:
