@@ -1,6 +1,7 @@
 """What a runbook declares and hands on stays text, and a word in a quotation or in prose never decides."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,23 +9,26 @@ from pathlib import Path
 import pytest
 import yaml
 
+from backends.registry import BACKENDS
 from tests.robustness.places import Generated
 from tests.support import warm
 from tests.support.cli import call
+from tests.support.cli import document as write
 from tests.support.hostile_texts import EVIL, LINES, NASTY, is_unsafe
 
 pytestmark = pytest.mark.process
 
 LINE = " ".join([*LINES, *EVIL, "{{said}} {{OTHER}} ${{ github.token }} $(shell touch PWNED) end"]).replace("\n", " ")
 LINE = "".join(character for character in LINE if character not in "\0\r")
-FIXED = LINE.replace("{{", "{")  # a reference would be an error here
+MARKS = "VICTIM".join(chr(code) for code in range(1, 32) if not chr(code).isspace())
+FIXED = LINE.replace("{{", "{") + MARKS  # a reference would be an error here
 TEXT = "\n".join([*NASTY, *EVIL, "{{LINE}}", "the end"]).replace("\0", "")
 WHO = "".join(character for character in LINE if character.isprintable())[:150] + "$(touch PWNED)"
 SECRET = "s3cret & \\1 value"
 LIMIT = 60.0
 
 COMMANDS = """\
-printf '%s\\n' "$LINE" "$PICK" "$FIXED" "$OTHER" > seen
+printf '%s\\n' "$LINE" "$PICK" "$FIXED" "$OTHER" > seen # $RDC_TITLE
 { echo 'said<<END OF IT'; cat text; echo; echo 'END OF IT'; } >> "$RDC_OUTPUT"
 """
 
@@ -32,6 +36,7 @@ printf '%s\\n' "$LINE" "$PICK" "$FIXED" "$OTHER" > seen
 def document() -> str:
     """A runbook that takes texts in from all sides, and shows them on all sides."""
     declared = {
+        "github": {"prompts": "environment"},
         "inputs": {
             "LINE": {"description": LINE, "required": True},
             "PICK": {"type": "choice", "options": [f"{LINE} 1", f"{LINE} 2"], "default": f"{LINE} 2"},
@@ -44,19 +49,20 @@ def document() -> str:
     return f"""---
 rdc: {yaml.safe_dump(declared, default_flow_style=True, width=10**6)}
 ---
-# A title with {{{{LINE}}}}
-## 1. Look at {{{{LINE}}}}
-It is {{{{LINE}}}}, of {{{{PICK}}}}.
+# A title with {{{{LINE}}}} {MARKS}
+## 1. Look at {{{{LINE}}}} {MARKS}
+It is {{{{LINE}}}}, of {{{{PICK}}}}. {MARKS}
 ```sh
 {COMMANDS}```
-## 2. Is {{{{OTHER}}}} right?
-{{{{said}}}}
+## 2. Is {{{{OTHER}}}} right? {MARKS}
+{{{{said}}}} {MARKS}
 - YES: CONTINUE
-- NO: STOP "{{{{said}}}}"
+- NO: STOP "{{{{said}}}} {MARKS}"
 ## 3. Hand it on
 ```sh
-printf '%s\\n' "$said" > said && echo "$TOKEN" > token
+printf '%s\\n' "$said" > said && echo "$TOKEN" > token # {MARKS} ${{{{
 ```
+- FAIL: RETRY 1 STOP "{MARKS}"
 - PASS: COMPLETE "{{{{LINE}}}} and {{{{said}}}}"
 """
 
@@ -99,6 +105,18 @@ def test_what_is_handed_on_stays_text(command: Callable[[Path, Sequence[str]], l
     assert sorted({character for character in output if is_unsafe(character)}) == []
     stored = b"".join(path.read_bytes() for path in (tmp_path / ".rdc").rglob("*") if path.is_file())
     assert SECRET.encode() not in stored
+
+
+SHAPES = [("a^", ""), (r"\{\{\w+\}\}", ""), (r"## 2(.|\n)*## 3", "## 2")]  # all, without values, without the question
+
+
+@pytest.mark.parametrize(("pattern", "instead"), SHAPES)
+@pytest.mark.parametrize("target", BACKENDS)
+def test_what_looks_marked_is_no_value(target: str, pattern: str, instead: str, tmp_path: Path) -> None:
+    write(tmp_path, "main.runbook.md", re.sub(pattern, instead, document()))
+    made = call("compile", "main.runbook.md", "--to", target, "-o", "out/main.py", cwd=tmp_path)
+    written = "".join(path.read_text() for path in tmp_path.glob("out/**/*.*"))
+    assert (made.code, re.findall(r"(?:env\.|\$[{(]?|\{\{)VICTIM", written)) == (0, []), made.err
 
 
 REVIEW = """\

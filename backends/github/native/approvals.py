@@ -105,7 +105,7 @@ class Approvals(Runbook, frozen=True, dict=True):
                 yield about_option(self.program, ("setup", str(number), "uses"), "RD528", problem, remedy)
 
     def _part(self, part: Part) -> Job:
-        values, steps = self.values, tuple(self._filled(step) for step in self._steps_of(part))
+        values, steps = self.values, tuple(self._steps_of(part))
         needed = {} if isinstance(part, Decided) else {"actions": "read whether the environment has reviewers"}
         question = next((f"Question of step {node.id}" for node in part.questions), "")
         return Job(
