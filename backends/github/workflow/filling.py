@@ -118,8 +118,15 @@ def as_written(shown: str) -> str:
     return _MARK.sub(lambda match: f"{{{{{match[1]}}}}}", shown)
 
 
+def pieces(prompt: str, suffix: str = "") -> dict[str, str]:
+    """Return a prompt as variables with one value each: values may have 64 KiB, and Linux allows 128 KiB in one."""
+    starts = [match.start() for match in _MARK.finditer(prompt)][1:]
+    found = (prompt[start:end] for start, end in zip_longest([0, *starts], starts))
+    return {f"RDC_PROMPT{at if starts else ''}{suffix}": piece for at, piece in enumerate(found, 1)}
+
+
 def has_several(shown: str) -> bool:
-    """Return whether a string has several values. One variable may be too small for it: each may have 64 KiB."""
+    """Return whether a string has several values. One variable may be too small for it."""
     return len(_MARK.findall(shown)) > 1
 
 

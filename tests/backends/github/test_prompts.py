@@ -95,13 +95,16 @@ def test_a_prompt_is_in_the_log_and_is_no_command_to_the_runner(
 def test_a_value_in_a_prompt_is_no_command_to_the_runner(
     ending: str, tmp_path: Path, walk: Engine, clean: Clean
 ) -> None:
-    (tmp_path / "value").write_bytes(b"E=\nV<<END\nx\n::error title=E::y\r::error title=E::y\r##[error]y\nEND\n")
-    declared = "---\nrdc:\n  inputs: {NOTES: {required: false}}\n  outputs: [V, E, NONE]\n---\n\n"
-    use = f"## 2. Use\n\nShow [{{{{E}}}}] {{{{NONE}}}} {{{{NOTES}}}} ##{{{{V}}}}.\n\n```bash\ntrue\n```\n\n{ending}"
+    given, large = b"E=\nV<<END\nx\n::error title=E::y\r::error title=E::y\r##[error]y\nEND\n", "1" * 60_000
+    (tmp_path / "value").write_bytes(given + f"X={large}\nY={large}\n".encode())
+    declared = "---\nrdc:\n  inputs: {NOTES: {required: false}}\n  outputs: [V, E, NONE, X, Y]\n---\n\n"
+    shown = "Show [{{E}}] {{NONE}} {{NOTES}} ##{{V}}. {{X}}{{Y}} {{X}}"
+    use = f"## 2. Use\n\n{shown}\n\n```bash\ntrue\n```\n\n{ending}"
     text = text_of(tmp_path, declared + command("1. Give", 'cat "$FILE" > "$RDC_OUTPUT"') + use, {"checkout": False})
     clean(text)
     ran = walk(text, env={"FILE": str(tmp_path / "value")})
-    wanted = "| Show [] {{NONE}} {{NOTES}} ##x\n| ::error title=E::y\n| ::error title=E::y\n| ## [error]y.\n"
+    wanted = "| Show [] {{NONE}} {{NOTES}} ##x\n| ::error title=E::y\n| ::error title=E::y\n| ## [error]y. "
+    wanted += f"{large}{large} {large}\n"
     assert (ran.exit_code, wanted in ran.log, "'E'" in str(ran.jobs)) == (0, True, False), ran.log
 
 
