@@ -282,8 +282,11 @@ def _sharing(jobs: Sequence[Job]) -> Sequence[Job]:
     if not runs[1:]:
         return jobs
     aliases = chain([Alias(f"&outputs {scalar(runs[0], 10)}")], repeat(Alias("*outputs")))
-    every = ([replace(one, run=next(aliases)) if one.run == runs[0] else one for one in job.steps] for job in jobs)
-    return [replace(job, steps=tuple(steps)) for job, steps in zip(jobs, every, strict=True)]
+
+    def shared(step: Step) -> Step:
+        return replace(step, run=next(aliases)) if step.run == runs[0] else step
+
+    return [replace(job, steps=tuple(map(shared, job.steps))) for job in jobs]
 
 
 def _as_document(text: str) -> str:

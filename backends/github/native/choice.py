@@ -132,8 +132,8 @@ def _is_late(node: Node, values: AbstractSet[str], count: int) -> bool:
     """Return whether a loop of so many nodes shows values of a node late. A prompt is shown before any attempt."""
     task = node.task
     if isinstance(task, Shell):
-        titles = [node.title] if "RDC_TITLE" in str(task.command) else []
-        return any(values & values_in(str(text)).keys() for text in (*titles, *[task.prompt][count < 2 :]))
+        late = ([node.title] if "RDC_TITLE" in str(task.command) else []) + ([task.prompt] if count > 1 else [])
+        return any(values & values_in(str(text)).keys() for text in late)
     shown = map(str, task_texts(task))
     return any(values & values_in(text).keys() or has_several(text) for text in shown)
 

@@ -256,8 +256,9 @@ class Carried(Struct, frozen=True, dict=True):
         title, before = marked_title(node, longest=LONGEST_NAME), self._before(part)
         first = f"needs.{next(iter(self.jobs.values()))}.outputs" if isinstance(part, Decided) else ""
         places = dict.fromkeys(self.inputs, first) | dict.fromkeys(self.outputs, before)
-        named = ((name, missing, places[name]) for name, missing in values_in(title).items() if places[name])
-        return filled_with(title, {found[0]: value_expression(*found, is_brief=True) for found in named})
+        shown = {name: missing for name, missing in values_in(title).items() if places[name]}
+        known = {name: value_expression(name, shown[name], places[name], is_brief=True) for name in shown}
+        return filled_with(title, known)
 
     def inputs_in(self, steps: Iterable[Step]) -> dict[str, str]:
         """Return the inputs that the messages of some steps show."""
