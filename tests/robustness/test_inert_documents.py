@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -67,36 +66,27 @@ printf '%s\\n' "$said" > said && echo "$TOKEN" > token # {MARKS} ${{{{
 """
 
 
-def call_python(folder: Path, words: Sequence[str]) -> list[str]:
-    program = folder / "main.py"
-    if not program.exists():
-        assert call("compile", "main.runbook.md", "--to", "python", "-o", "main.py", cwd=folder).code == 0
-    verb, *rest = words
-    given = {"run": ["--input", f"LINE={LINE}"], "answer": ["--by", WHO, "--note", WHO]}
-    return [sys.executable, str(program), verb, *rest, *given.get(verb, [])]
-
-
-def call_make(folder: Path, words: Sequence[str]) -> list[str]:
-    if not (folder / "Makefile").exists():
-        assert call("compile", "main.runbook.md", "--to", "make", "-o", "Makefile", cwd=folder).code == 0
-    verb, *rest = words
+def words_of(target: str, folder: Path, verb: str, *rest: str) -> list[str]:
+    if target == "python":
+        given = {"run": ["--input", f"LINE={LINE}"], "answer": ["--by", WHO, "--note", WHO]}
+        return [sys.executable, str(folder / "main.py"), verb, *rest, *given.get(verb, [])]
     placed = [f"{name}={value}" for name, value in zip(("STEP", "REPLY"), rest, strict=False)]
     given = {"run": [f"LINE={LINE}"], "answer": [f"BY={WHO}", f"NOTE={WHO}"]}
     return ["make", verb, *placed, *given.get(verb, [])]
 
 
-@pytest.mark.parametrize("command", [call_python, call_make])
-def test_what_is_handed_on_stays_text(command: Callable[[Path, Sequence[str]], list[str]], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("target", "name"), [("python", "main.py"), ("make", "Makefile")])
+def test_what_is_handed_on_stays_text(target: str, name: str, tmp_path: Path) -> None:
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "main.runbook.md").write_text(document(), encoding="utf-8")
     (tmp_path / "text").write_bytes(TEXT.encode())
-    output = ""
-    for verb, *options in (["trace"], ["graph", "--format", "dot", "-o", "-"], ["test"]):
-        shown = call(verb, "main.runbook.md", *options, cwd=tmp_path)
-        output += shown.out + shown.err
+    assert call("compile", "main.runbook.md", "--to", target, "-o", name, cwd=tmp_path).code == 0
+    looking = (["trace"], ["graph", "--format", "dot", "-o", "-"], ["test"])
+    shown = [call(verb, "main.runbook.md", *options, cwd=tmp_path) for verb, *options in looking]
+    output = "".join(result.out + result.err for result in shown)
     for words, code in ((["run"], 75), (["answer", "2", "yes"], 0), (["resume"], 0), (["status"], 0)):
         variables = {**os.environ, "TOKEN": SECRET, "HOME": str(tmp_path)}
-        done = warm.run(command(tmp_path, words), cwd=tmp_path, env=variables, timeout=LIMIT)
+        done = warm.run(words_of(target, tmp_path, *words), cwd=tmp_path, env=variables, timeout=LIMIT)
         output += (done.stdout + done.stderr).decode()
         assert (done.returncode == 0) == (code == 0), output[-2000:]
     assert (tmp_path / "seen").read_bytes().decode().split("\n")[:4] == [LINE, f"{LINE} 2", FIXED, LINE]
@@ -107,10 +97,7 @@ def test_what_is_handed_on_stays_text(command: Callable[[Path, Sequence[str]], l
     assert SECRET.encode() not in stored
 
 
-SHAPES = [("a^", ""), (r"\{\{\w+\}\}", ""), (r"## 2(.|\n)*## 3", "## 2")]  # all, without values, without the question
-
-
-@pytest.mark.parametrize(("pattern", "instead"), SHAPES)
+@pytest.mark.parametrize(("pattern", "instead"), [("a^", ""), (r"\{\{\w+\}\}", ""), (r"## 2(.|\n)*## 3", "## 2")])
 @pytest.mark.parametrize("target", BACKENDS)
 def test_what_looks_marked_is_no_value(target: str, pattern: str, instead: str, tmp_path: Path) -> None:
     write(tmp_path, "main.runbook.md", re.sub(pattern, instead, document()))
