@@ -13,10 +13,9 @@ from backends.common.identifiers import identifiers
 from backends.common.remarks import printable
 from backends.common.templates import render
 from backends.github.native.choice import Runbook
-from backends.github.native.decisions import LONGEST_NAME, Carried, Decided, Part, command_of, rejected
+from backends.github.native.decisions import LONGEST_NAME, Carried, Decided, Part, rejected
 from backends.github.native.ends import AS_TEXT, Ends, as_text
 from backends.github.native.nodes import OUTPUTS, Nodes, marked_title
-from backends.github.native.shell import may_use
 from backends.github.workflow.document import deciding, needs_reviewers, reviewers_step, told
 from backends.github.workflow.filling import as_words, uncertain, values_in, values_of
 from backends.github.workflow.transitions import transitions_from, verdict_words
@@ -105,7 +104,7 @@ class Approvals(Runbook, frozen=True, dict=True):
                 yield about_option(self.program, ("setup", str(number), "uses"), "RD528", problem, remedy)
 
     def _part(self, part: Part) -> Job:
-        values, steps = self.values, tuple(self._filled(step) for step in self._steps_of(part))
+        values, steps = self.values, tuple(self._steps_of(part))
         needed = {} if isinstance(part, Decided) else {"actions": "read whether the environment has reviewers"}
         question = next((f"Question of step {node.id}" for node in part.questions), "")
         return Job(
@@ -133,8 +132,7 @@ class Approvals(Runbook, frozen=True, dict=True):
             yield from self._workspace(part)
             yield from self.values.taken(part) if isinstance(part, Decided) else ()
             yield from self._set_up()
-        sets = any(may_use(command_of(node), "RDC_OUTPUT") for node in part.commands)
-        outputs = self.values.outputs if sets else ()
+        outputs = self.values.outputs if part.sets else ()
         yield from Nodes(plan, self.options.summary, self.secrets, outputs).steps()
         yield from Ends(plan, headed=self.options.summary, given=self.values.shown(part)).steps()
         if self._keeps(part):
@@ -193,7 +191,7 @@ class Approvals(Runbook, frozen=True, dict=True):
         text = "\n\n".join(str(part) for part in (task.prompt, task.block) if part) if isinstance(task, Ask) else ""
         used, given = f"{title}\n{text}", values.shown(to.above)
         shown = uncertain(used) | {name: given[name] for name in given if name in values_in(used)}
-        shown |= {name: given[name] for name in values.named(to.above)}
+        shown |= {name: given[name] for name in values.may_be_set(to.above)}
         lines = [as_words(used, _as_document).strip()]
         if outputs := [name for name in values.outputs if name in shown]:
             lines.append("\n" + ", ".join(f"{_as_document(name)} = ${name}" for name in outputs))
@@ -284,8 +282,11 @@ def _sharing(jobs: Sequence[Job]) -> Sequence[Job]:
     if not runs[1:]:
         return jobs
     aliases = chain([Alias(f"&outputs {scalar(runs[0], 10)}")], repeat(Alias("*outputs")))
-    every = ([replace(one, run=next(aliases)) if one.run == runs[0] else one for one in job.steps] for job in jobs)
-    return [replace(job, steps=tuple(steps)) for job, steps in zip(jobs, every, strict=True)]
+
+    def shared(step: Step) -> Step:
+        return replace(step, run=next(aliases)) if step.run == runs[0] else step
+
+    return [replace(job, steps=tuple(map(shared, job.steps))) for job in jobs]
 
 
 def _as_document(text: str) -> str:

@@ -17,7 +17,7 @@ from backends.github.native.nodes import Nodes
 from backends.github.options.model import GithubOptions
 from backends.github.options.steps import environments_of
 from backends.github.workflow.document import Written, missing
-from backends.github.workflow.filling import filled_step, has_several, unfillable, values_in, values_of, without_slots
+from backends.github.workflow.filling import has_several, unfillable, values_in, values_of, without_slots
 from backends.github.workflow.inputs import measured, taken
 from backends.github.yaml.model import PLAIN_SHELL, WORDS, Job, Step, shell_of
 from backends.github.yaml.scalar import Expression
@@ -132,8 +132,8 @@ def _is_late(node: Node, values: AbstractSet[str], count: int) -> bool:
     """Return whether a loop of so many nodes shows values of a node late. A prompt is shown before any attempt."""
     task = node.task
     if isinstance(task, Shell):
-        titles = [node.title] if "RDC_TITLE" in str(task.command) else []
-        return any(values & values_in(str(text)).keys() for text in (*titles, *[task.prompt][count < 2 :]))
+        late = ([node.title] if "RDC_TITLE" in str(task.command) else []) + ([task.prompt] if count > 1 else [])
+        return any(values & values_in(str(text)).keys() for text in late)
     shown = map(str, task_texts(task))
     return any(values & values_in(text).keys() or has_several(text) for text in shown)
 
@@ -179,12 +179,11 @@ class Runbook(Written, frozen=True, dict=True):
     @cached_property
     def jobs(self) -> Sequence[Job]:
         """The only job."""
-        steps = tuple(self._filled(step) for step in self._steps())
         return (
             Job(
                 id=self.program.kind,
                 name=self._title,
-                steps=steps,
+                steps=tuple(self._steps()),
                 environment=self.options.environment or "",
                 permissions=tuple(self._permissions(checks_out=self.options.checkout)),
                 env={**self._own_variables(self.plan.program.nodes), **self._environment()},
@@ -195,9 +194,6 @@ class Runbook(Written, frozen=True, dict=True):
     @property
     def _acts(self) -> bool:
         return any(place.kind in {"step", "loop"} for place in self.plan.places)
-
-    def _filled(self, step: Step) -> Step:
-        return filled_step(step) if self.program.slots else step
 
     def _start(self) -> Iterator[Step]:
         if stored := [self.secrets.stored[name] for name in self.program.secrets]:

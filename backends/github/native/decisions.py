@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from backends.base import CallReason
 from backends.common.templates import render
 from backends.github.native.nodes import marked_title
+from backends.github.native.shell import may_use
 from backends.github.options.model import GithubOptions
 from backends.github.options.steps import setting_of
 from backends.github.workflow.filling import filled_with, is_set, value_expression, values_in, values_of
@@ -45,6 +46,11 @@ class Part(Struct, frozen=True, dict=True, eq=False):
     def commands(self) -> list[Node]:
         """The nodes that run a command."""
         return [node for node in self.program.nodes if isinstance(node.task, Shell)]
+
+    @property
+    def sets(self) -> bool:
+        """Whether a command of the part may set an output."""
+        return any(may_use(command_of(node), "RDC_OUTPUT") for node in self.commands)
 
     @property
     def works(self) -> bool:
@@ -205,10 +211,9 @@ class Carried(Struct, frozen=True, dict=True):
         """The names of the outputs."""
         return values_of(self.program)
 
-    def named(self, part: Part) -> list[str]:
-        """Return the outputs that commands name in a part or before it."""
-        ran = "\n".join(command_of(node) for one in part.path for node in one.commands)
-        return [name for name in self.outputs if re.search(rf"\b{name}\b", ran)]
+    def may_be_set(self, part: Part) -> Sequence[str]:
+        """Return the outputs that may be set in a part or before it: all or none, since scripts can set any of them."""
+        return self.outputs if any(one.sets for one in part.path) else ()
 
     def variables(self, part: Part, steps: Iterable[Step]) -> dict[str, str]:
         """Return the inputs that are variables of a part's job: all that are always set, or only the shown ones."""
@@ -251,8 +256,9 @@ class Carried(Struct, frozen=True, dict=True):
         title, before = marked_title(node, longest=LONGEST_NAME), self._before(part)
         first = f"needs.{next(iter(self.jobs.values()))}.outputs" if isinstance(part, Decided) else ""
         places = dict.fromkeys(self.inputs, first) | dict.fromkeys(self.outputs, before)
-        named = ((name, missing, places[name]) for name, missing in values_in(title).items() if places[name])
-        return filled_with(title, {found[0]: value_expression(*found, is_brief=True) for found in named})
+        shown = {name: missing for name, missing in values_in(title).items() if places[name]}
+        known = {name: value_expression(name, shown[name], places[name], is_brief=True) for name in shown}
+        return filled_with(title, known)
 
     def inputs_in(self, steps: Iterable[Step]) -> dict[str, str]:
         """Return the inputs that the messages of some steps show."""

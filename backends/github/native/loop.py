@@ -7,7 +7,7 @@ a script cannot contain unchanged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import assert_never
 
@@ -17,7 +17,7 @@ from backends.common.marks import Marks, marked
 from backends.common.templates import quoted, render
 from backends.github.native.shell import Conjunction, Registers, condition, may_use
 from backends.github.options.steps import variables
-from backends.github.workflow.filling import as_written, in_log, is_marked
+from backends.github.workflow.filling import as_written, in_log, is_marked, pieces
 from backends.github.yaml.scalar import FILTERS, OPEN, comment, prints
 from backends.scheduling.flow import Identifiers
 from backends.scheduling.places import Place
@@ -50,10 +50,10 @@ class Loop(Struct, frozen=True):
     valued: bool
 
 
-def printed(prompt: str) -> str:
+def printed(prompt: str, variables: Iterable[str] = ("RDC_PROMPT",)) -> str:
     """Return the line that shows a prompt in the log. A command to the runner starts with `::`, or has `##[` in it."""
     plain = r"tr '\r' '\n' | sed 's/##\[/## [/g' | " if is_marked(prompt) else ""
-    return rf"""printf '%s\n' "$RDC_PROMPT" | {plain}sed 's/^/| /'"""
+    return rf"""printf '%s\n' "${"$".join(variables)}" | {plain}sed 's/^/| /'"""
 
 
 def prompt_of(task: Task) -> str:
@@ -124,7 +124,7 @@ def environment(loop: Loop) -> dict[str, str]:
             command = str(node.task.command)
             texts |= {} if fits_script(command) else {f"RDC_COMMAND_{name}": command}
             if prompt := prompt_of(node.task):
-                texts[f"RDC_PROMPT_{name}"] = prompt
+                texts |= pieces(prompt, f"_{name}")
             pairs = enumerate(variables(each).items(), 1)
             texts |= {f"RDC_SAID_{name}_{at}": f"{key}={value}" for at, (key, value) in pairs if not fits_script(value)}
         elif isinstance(node.task, End):
@@ -198,7 +198,7 @@ def _prompted(loop: Loop, node: Node, prompt: str) -> Iterator[str]:
     """Yield the lines that show a node's prompt, once for all attempts."""
     if not prompt:
         return
-    yield f"RDC_PROMPT=$RDC_PROMPT_{loop.ids.nodes[node.id]}"
+    yield f"RDC_PROMPT=${'$'.join(pieces(prompt, f'_{loop.ids.nodes[node.id]}'))}"
     yield from _filled(loop, "RDC_PROMPT", node, prompt=True)
     once = f'[ "${loop.ids.counters[node.retries]}" -gt 0 ] || ' if node.retries else ""
     yield once + printed(prompt)

@@ -12,7 +12,7 @@ from backends.github.native import loop as loops
 from backends.github.native.loop import Loop
 from backends.github.native.shell import Registers
 from backends.github.options.steps import StepSecrets, variables
-from backends.github.workflow.filling import as_file, as_written
+from backends.github.workflow.filling import as_file, as_written, filled_step, pieces
 from backends.github.workflow.transitions import transitions_from
 from backends.github.yaml.model import PLAIN_SHELL, WORDS, Step, compare, fact, shell_of, when_reached, within
 from backends.github.yaml.scalar import OPEN, Expression, comment, label
@@ -47,7 +47,7 @@ class Nodes(Struct, frozen=True, dict=True):
     """Writes the nodes of a plan as steps.
 
     With `noted`, steps add lines to the journal of the summary. `secrets` knows which secrets each node gets. `values`
-    are the names of the outputs that commands may set. Names of steps may have marks.
+    are the names of the outputs that commands may set.
     """
 
     plan: Plan
@@ -70,7 +70,7 @@ class Nodes(Struct, frozen=True, dict=True):
             if place.kind == "loop" or (place.kind == "step" and not isinstance(place.node.task, Ask)):
                 step = self._loop(place) if place.kind == "loop" else self._node(place)
                 heading = [found[node.id] for node in place.nodes if node.id in found]
-                yield replace(step, comments=(*heading, *step.comments))
+                yield filled_step(replace(step, comments=(*heading, *step.comments)))
 
     def _masked(self, *nodes: Node) -> dict[str, str]:
         return self.secrets.masked(*nodes) if self.values else {}
@@ -90,8 +90,8 @@ class Nodes(Struct, frozen=True, dict=True):
         done = self._done(step, node, node.task)
         if not (prompt := loops.prompt_of(node.task)):
             return done
-        env, run = {"RDC_PROMPT": prompt, **done.env}, as_file(f"{loops.printed(prompt)}\n{done.run}")
-        return replace(done, env=env, run=run)
+        shown = pieces(prompt)
+        return replace(done, env={**shown, **done.env}, run=as_file(f"{loops.printed(prompt, shown)}\n{done.run}"))
 
     def _done(self, step: Step, node: Node, task: Shell) -> Step:
         if retry := retry_of(node):

@@ -19,8 +19,8 @@ from compiler.ir.tasks import Ask, End, Shell, map_task_texts, task_texts
 from compiler.ir.texts import Part, Reference, Text, joined
 from compiler.text.regex import Regex
 
-_OPENS, _ELSE, _CLOSES = "\x01", "\x03", "\x02"
-_MARK = Regex(f"{_OPENS}([A-Za-z_][A-Za-z0-9_]*)(?:{_ELSE}([^{_CLOSES}]*))?{_CLOSES}")
+_END = "\0"  # on both sides of a mark; no text or variable of a native program has it
+_MARK = Regex(f"{_END}([A-Za-z_][A-Za-z0-9_]*)(?::([^{_END}]*))?{_END}")
 
 
 def values_of(program: Program) -> tuple[str, ...]:
@@ -40,8 +40,7 @@ def unfillable(program: Program, options: GithubOptions) -> Iterator[tuple[Node,
     for node in program.nodes:
         for text in task_texts(node.task) if isinstance(node.task, Ask | End) else ():
             used = [item for item in text.references if item.register in slots]
-            others = [item for item in text.parts if item not in used]
-            if used and any(isinstance(item, Reference) or _OPENS in item for item in others):
+            if used and any(item.register not in slots for item in text.references):
                 yield node, f"{used[0].register} with a number"
             elif unfit := next((one for one in used if one.register not in lines or not _is_plain(one)), None):
                 yield node, f"{unfit.register}, which may be missing, have several lines, or come from an event"
@@ -75,15 +74,14 @@ def _without(node: Node, slots: Collection[str], given: Collection[str]) -> Node
     def part(item: Part, *, marks: bool) -> Part:
         if isinstance(item, str) or item.register not in slots:
             return item
-        missing = "" if item.register in given else f"{_ELSE}{item.missing}"
-        return f"{_OPENS}{item.register}{missing}{_CLOSES}" if marks and _is_plain(item) else item.written
+        missing = "" if item.register in given else f":{item.missing}"
+        return f"{_END}{item.register}{missing}{_END}" if marks and _is_plain(item) else item.written
 
     def written(text: Text) -> Text:
         return joined([part(item, marks=False) for item in text.parts])
 
     def marked(text: Text) -> Text:
-        marks = not any(_OPENS in item for item in text.parts if isinstance(item, str))
-        return joined([part(item, marks=marks) for item in text.parts])
+        return joined([part(item, marks=True) for item in text.parts])
 
     task = map_task_texts(node.task, marked if isinstance(node.task, Ask | End) else written)
     if isinstance(node.task, Shell) and isinstance(task, Shell):
@@ -106,8 +104,7 @@ def _in_quotes(text: str) -> str:
 
 def in_log(prompt: str) -> str:
     """Return a prompt as lines for the log. None of them can be a command to the runner, which starts with `::`."""
-    allowed = f"\n\t{_OPENS}{_ELSE}{_CLOSES}" if is_marked(prompt) else "\n\t"
-    shown = "".join(character if character.isprintable() or character in allowed else " " for character in prompt)
+    shown = "".join(char if char.isprintable() or char in f"\n\t{_END}" else " " for char in prompt)
     return "\n".join(line.rstrip() for line in shown.strip("\n").split("\n")).replace("##[", "## [")
 
 
@@ -121,8 +118,15 @@ def as_written(shown: str) -> str:
     return _MARK.sub(lambda match: f"{{{{{match[1]}}}}}", shown)
 
 
+def pieces(prompt: str, suffix: str = "") -> dict[str, str]:
+    """Return a prompt as variables with one value each: values may have 64 KiB, and Linux allows 128 KiB in one."""
+    starts = [match.start() for match in _MARK.finditer(prompt)][1:]
+    found = (prompt[start:end] for start, end in zip_longest([0, *starts], starts))
+    return {f"RDC_PROMPT{at if starts else ''}{suffix}": piece for at, piece in enumerate(found, 1)}
+
+
 def has_several(shown: str) -> bool:
-    """Return whether a string has several values. One variable may be too small for it: each may have 64 KiB."""
+    """Return whether a string has several values. One variable may be too small for it."""
     return len(_MARK.findall(shown)) > 1
 
 
@@ -154,7 +158,7 @@ def filled(shown: str) -> str:
 
 
 def filled_step(step: Step) -> Step:
-    """Return a step with expressions instead of marks, short ones in its name."""
+    """Return a step with expressions instead of marks, short ones in its name. Only steps of nodes have marks."""
     named = {name: value_expression(name, missing, is_brief=True) for name, missing in values_in(step.name).items()}
     env = {name: filled(text) for name, text in step.env.items()}
     return replace(step, name=filled_with(step.name, named), env=env)

@@ -249,12 +249,14 @@ def test_the_text_of_the_author_is_text(text: str, decision: str, tmp_path: Path
 def test_any_name_of_a_value_is_one(tmp_path: Path) -> None:
     names = ("name", "MESSAGE", "text", "lines", "approvals")
     steps = "".join(command(n, f'echo "{name}=of-{n}" >> "$RDC_OUTPUT"') for n, name in enumerate(names, 1))
+    steps += command(6, 'sh -c "$GIVES"')
     shown = " ".join(f"{{{{{name}}}}}" for name in names)
-    document = f"---\nrdc:\n  outputs: [{', '.join(names)}]\n---\n\n{steps}" + question(6, title=f"Take {shown}")
-    run = prepared(tmp_path, document.replace("Is it fine?", f"Look: {shown}"))("approved")
-    assert run.jobs["decide_6"].name == "6. Take of-1 of-2 of-3 of-4 of-5"
+    document = f"---\nrdc:\n  outputs: [{', '.join(names)}, set]\n---\n\n{steps}" + question(7, title=f"Take {shown}")
+    native = prepared(tmp_path, document.replace("Is it fine?", f"Look: {shown}"))
+    run = native("approved", env={"GIVES": "echo set=of-6 >> $RDC_OUTPUT"})
+    assert run.jobs["decide_7"].name == "7. Take of-1 of-2 of-3 of-4 of-5"
     assert "\nLook: of-1 of-2 of-3 of-4 of-5\n" in run.summary
-    assert "name = of-1" in run.summary
+    assert re.search(r"name = of-1, set = of-6", run.summary), "a script may set any output"
 
 
 def test_a_question_in_several_lines_ends_where_it_ends(tmp_path: Path) -> None:

@@ -35,10 +35,8 @@ def test_the_last_line_of_an_agent_decides_and_no_line_is_a_command_to_the_runne
     assert headings(ran) == [end]
     assert done(tmp_path) == ["build", "install built" if end[0] == "C" else "withdraw built"]
     assert ("::error::no" in ran.log) == (LINES in agent)
-    assert (
-        not [title for job in ran.jobs.values() for level, title, _ in job.annotations if level == "error"]
-        or end[0] == "S"
-    )
+    errors = [title for job in ran.jobs.values() for level, title, _ in job.annotations if level == "error"]
+    assert not errors or end[0] == "S"
 
 
 def test_an_agent_in_a_loop_is_asked_again(tmp_path: Path, walk: Engine) -> None:
@@ -95,13 +93,16 @@ def test_a_prompt_is_in_the_log_and_is_no_command_to_the_runner(
 def test_a_value_in_a_prompt_is_no_command_to_the_runner(
     ending: str, tmp_path: Path, walk: Engine, clean: Clean
 ) -> None:
-    (tmp_path / "value").write_bytes(b"E=\nV<<END\nx\n::error title=E::y\r::error title=E::y\r##[error]y\nEND\n")
-    declared = "---\nrdc:\n  inputs: {NOTES: {required: false}}\n  outputs: [V, E, NONE]\n---\n\n"
-    use = f"## 2. Use\n\nShow [{{{{E}}}}] {{{{NONE}}}} {{{{NOTES}}}} ##{{{{V}}}}.\n\n```bash\ntrue\n```\n\n{ending}"
+    given, large = b"E=\nV<<END\nx\n::error title=E::y\r::error title=E::y\r##[error]y\nEND\n", "1" * 60_000
+    (tmp_path / "value").write_bytes(given + f"X={large}\nY={large}\n".encode())
+    declared = "---\nrdc:\n  inputs: {NOTES: {required: false}}\n  outputs: [V, E, NONE, X, Y]\n---\n\n"
+    shown = "Show [{{E}}] {{NONE}} {{NOTES}} ##{{V}}. {{X}}{{Y}} {{X}}"
+    use = f"## 2. Use\n\n{shown}\n\n```bash\ntrue\n```\n\n{ending}"
     text = text_of(tmp_path, declared + command("1. Give", 'cat "$FILE" > "$RDC_OUTPUT"') + use, {"checkout": False})
     clean(text)
     ran = walk(text, env={"FILE": str(tmp_path / "value")})
-    wanted = "| Show [] {{NONE}} {{NOTES}} ##x\n| ::error title=E::y\n| ::error title=E::y\n| ## [error]y.\n"
+    wanted = "| Show [] {{NONE}} {{NOTES}} ##x\n| ::error title=E::y\n| ::error title=E::y\n| ## [error]y. "
+    wanted += f"{large}{large} {large}\n"
     assert (ran.exit_code, wanted in ran.log, "'E'" in str(ran.jobs)) == (0, True, False), ran.log
 
 
@@ -119,9 +120,8 @@ def test_outputs_of_a_command_in_a_loop_do_not_touch_those_of_the_loop(tmp_path:
 
 
 def test_a_loop_that_is_killed_is_no_end(tmp_path: Path, walk: Engine) -> None:
-    document = command("1. Die", "kill -9 $PPID; sleep 1", "PASS: COMPLETE", "FAIL: GOTO 2") + command(
-        "2. Again", "true", "PASS: GOTO 1"
-    )
+    document = command("1. Die", "kill -9 $PPID; sleep 1", "PASS: COMPLETE", "FAIL: GOTO 2")
+    document += command("2. Again", "true", "PASS: GOTO 1")
     ran = walk(text_of(tmp_path, document, SUMMARY))
     assert ran.exit_code
     assert "COMPLETE" not in ran.summary
