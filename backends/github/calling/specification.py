@@ -84,7 +84,7 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
             environment=self.options.environment or "",
             permissions=tuple(self._granted(reviews=bool(self._gates), continues=before is None)),
             outputs=outputs_of(outputs),
-            env=self._environment(),
+            env=self.options.env,
         )
 
     def _reached(self, part: LinePart, before: LinePart) -> str:

@@ -132,7 +132,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             environment=self._environment_of(part),
             permissions=tuple(self._granted(reviews=bool(self._gates), continues=self.waits and not earlier)),
             outputs=self._outputs(part, is_last=is_last),
-            env=self._environment(),
+            env=self.options.env,
         )
 
     def _environment_of(self, part: Part) -> str:
@@ -351,6 +351,6 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             needs=(self._id_of(part),),
             environment=environment,
             permissions=tuple(self._granted()),
-            env=self._environment(),
+            env=self.options.env,
             matrix=tuple(label(comment(agent), _LONGEST_LABEL) or "inline" for agent in agent_types(node)),
         )

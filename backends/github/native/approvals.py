@@ -121,7 +121,7 @@ class Approvals(Runbook, frozen=True, dict=True):
                 **{values.decisions[to]: evaluated(values.when(to)) for to in self.decided if to.above is part},
                 **values.handed_on(part),
             },
-            env={**self._own_variables(part.commands), **values.variables(part, steps), **self._environment()},
+            env={**self._own_variables(part.commands), **values.variables(part, steps), **self.options.env},
         )
 
     def _steps_of(self, part: Part) -> Iterator[Step]:

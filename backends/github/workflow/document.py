@@ -1,6 +1,5 @@
 """A whole workflow: its triggers, everything else around its jobs, and what `rdc.lock` lists of it."""
 
-import json
 import re
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -171,9 +170,6 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             | ({"fetch-depth": Expression("0")} if compares else {}),
         )
 
-    def _environment(self) -> dict[str, str]:
-        return {name: as_shown(value) for name, value in self.options.env.items()}
-
 
 def referring(*jobs: Job) -> Sequence[Job]:
     """Return jobs that need the jobs whose outputs they use, without outputs and step ids that nothing uses."""
@@ -206,16 +202,11 @@ def set_up(step: SetupStep) -> Step:
     return Step(
         name=step.name or step.uses or "Set up",
         uses=step.uses or "",
-        inputs={name: as_shown(value) for name, value in step.inputs.items()},
+        inputs=step.inputs,
         shell=step.shell or ("bash" if step.run else ""),  # GitHub's default shell, not the shell of the nodes
-        env={name: as_shown(value) for name, value in step.env.items()},
+        env=step.env,
         run=step.run or "",
     )
-
-
-def as_shown(value: object) -> str:
-    """Return an option's value for display. Numbers and booleans have no quotes."""
-    return value if isinstance(value, str) else Expression(json.dumps(value))
 
 
 def all_of(*conditions: str) -> str:
