@@ -115,7 +115,7 @@ class Approvals(Runbook, frozen=True, dict=True):
             needs=(values.decisions[part],) if isinstance(part, Decided) else (),
             steps=steps,
             environment=self.options.environment or "",
-            permissions=tuple(self._permissions(checks_out=self._checks_out(part), **needed)),
+            permissions=tuple(self._permissions(steps, **needed)),
             outputs={
                 "workspace": evaluated("steps.keep.outputs.artifact-id"),
                 **{values.decisions[to]: evaluated(values.when(to)) for to in self.decided if to.above is part},

@@ -186,7 +186,7 @@ class Runbook(Written, frozen=True, dict=True):
                 name=self._title,
                 steps=steps,
                 environment=self.options.environment or "",
-                permissions=tuple(self._permissions(checks_out=self.options.checkout)),
+                permissions=tuple(self._permissions(steps)),
                 env={**self._own_variables(self.plan.program.nodes), **self.options.env},
                 shell=shell_of("bash", noted=self.options.summary) if self._acts else PLAIN_SHELL,
             ),

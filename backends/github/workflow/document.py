@@ -153,8 +153,12 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """The secrets of nodes."""
         return StepSecrets(self.program, self.options)
 
-    def _permissions(self, *, checks_out: bool, **needed: str) -> Iterator[tuple[str, str, str]]:
-        """Yield the permissions of a job: of the options, and to read the scopes that it needs, each with a reason."""
+    def _permissions(self, steps: Iterable[Step], **needed: str) -> Iterator[tuple[str, str, str]]:
+        """Yield the permissions of a job: of the options, and to read the scopes that it needs, each with a reason.
+
+        Its steps may check out the repository by rdc's own step or by one of the option `setup`.
+        """
+        checks_out = any(step.uses.lower().startswith("actions/checkout@") for step in steps)
         reasons = {"contents": "check out the repository"} | needed if checks_out else needed
         for scope, access in (dict.fromkeys(reasons, "read") | self.options.permissions).items():
             yield scope, access, reasons.get(scope, OPTION) if access == "read" else OPTION
