@@ -234,8 +234,7 @@ def test_all_that_rdc_writes_is_known(number: int, part: range) -> None:
 def picture(folder: Path, *options: str, name: str = "deploy.runbook.md") -> Path:
     (folder / ".git").mkdir(exist_ok=True)
     document(folder, name, GOOD)
-    made = call("graph", name, *options, "-o", "flow.svg", cwd=folder)
-    assert made.code == 0, made.err
+    call("graph", name, *options, "-o", "flow.svg", cwd=folder).exits(0)
     return folder / "flow.svg"
 
 
