@@ -184,9 +184,9 @@ class Backend(ABC, Generic[OptionsType]):
     named: ClassVar[bool] = False
     """Whether the output depends on the name of its file, or of the folder if `suffix` starts with `/`."""
 
-    def emit(self, program: Program, options: Mapping[str, object], making: Making = Making()) -> Emission:  # noqa: B008
+    def emit(self, program: Program, options: Mapping[str, object], making: Making | None = None) -> Emission:
         """Return the output for a program. Diagnostics report what the target cannot express. Raises `InvalidError`."""
-        validated = self.options.validated(options).made_by(making)
+        validated = self.options.validated(options, making)
         limit = self.limit(validated)
         refused = list(uses_beyond(program, limit.features))
         return Emission(None, (_refusal(program, refused, limit),)) if refused else self.render(program, validated)

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from itertools import chain
 
 from msgspec import Struct
 
@@ -42,7 +43,7 @@ _FLAGS = {"--no-legend": "legend=false", "--steps": "boxes=steps"}
 def drawing_command(command: Command, form: str) -> str:
     """Return the `rdc graph` command that draws the output of a command for the target dot."""
     flags = {option: flag for flag, option in _FLAGS.items()}
-    words = [word for pair in command.read_by for word in pair]
+    words = [*chain(*command.read_by), *(["-o", command.out] if command.out else [])]
     for name, value in sorted(command.options.items()):
         words += [flags[f"{name}={value}"]] if f"{name}={value}" in flags else [f"--{name}", value]
     return shlex.join(["rdc", "graph", command.source, *words, *(["--format", form] if form != "svg" else [])])

@@ -29,8 +29,6 @@ from compiler.version import __version__
 _OF_A_RUN = ("RDC_RUN_ID", "RDC_TITLE")
 """Environment variables that commands in other Makefiles have."""
 
-_OF_SEVERAL = {"has": "have", "is": "are"}
-
 
 def plain(program: Program, options: MakeOptions) -> Emission:
     """Return the Makefile, or one finding with all reasons why there is none."""
@@ -81,8 +79,8 @@ def _reasons(program: Program, line: Line | dict[str, str]) -> Iterator[str]:
         if clause and name not in named:
             steps.setdefault(clause, []).append(name)
     for clause, names in steps.items():
-        do = re.sub(r"(?<=^which )\w+", lambda verb: _OF_SEVERAL.get(verb[0], verb[0].removesuffix("s")), clause)
-        yield f"steps {listed(names)}, {do}" if names[1:] else f"step {names[0]}, {clause}"
+        each = "each of " if clause.startswith("which ") else ""
+        yield f"steps {listed(names)}, {each}{clause}" if names[1:] else f"step {names[0]}, {clause}"
 
 
 def _unfit(step: Step) -> str:

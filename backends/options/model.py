@@ -35,18 +35,17 @@ class Options(BaseModel):
     _making: Making = PrivateAttr(default=Making())
 
     @classmethod
-    def validated(cls, values: Mapping[str, object]) -> Self:
+    def validated(cls, values: Mapping[str, object], making: Making | None = None) -> Self:
         """Return the options from plain values by name; raises `InvalidError` with all issues."""
         try:
-            return cls.model_validate(dict(values), by_alias=True, by_name=False)
+            return cls.model_validate(dict(values), by_alias=True, by_name=False, context=making)
         except ValidationError as error:
             found = error.errors(include_url=False)
         raise InvalidError(*_issues(found, values, cls.model_json_schema()))
 
-    def made_by(self, making: Making) -> Self:
-        """Remember the command that writes a file with these options."""
-        self._making = making
-        return self
+    def model_post_init(self, context: Making | None, /) -> None:
+        """Remember the command that writes a file with these options. pydantic hands it on as the context."""
+        self._making = context or self._making
 
     def command_words(self) -> Iterator[str]:
         """Yield the `-o` and `-O` of that command: `-O` only for options that the document and its project don't set.

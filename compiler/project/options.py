@@ -160,9 +160,13 @@ _AS_WRITTEN = frozenset({"bind", "env", "with"})
 
 
 def with_texts(value: object, written: Any, *, is_text: bool = False) -> Any:  # noqa: ANN401 (any YAML value)
-    """Return an option with variables and inputs as their author wrote them, so that version 1.10 stays 1.10."""
+    """Return an option with variables and inputs as their author wrote them, so that version 1.10 stays 1.10.
+
+    GitHub's own triggers may have an input with the name `env`, whose settings are no variables.
+    """
     if isinstance(value, dict):
-        return {key: with_texts(one, written[key], is_text=is_text or key in _AS_WRITTEN) for key, one in value.items()}
+        found = {key: with_texts(value[key], written[key], is_text=is_text or key in _AS_WRITTEN) for key in value}
+        return found if is_text or "on" not in value else found | {"on": value["on"]}
     if isinstance(value, list):
         return [with_texts(*pair, is_text=is_text) for pair in zip(value, written, strict=True)]
     return value if value is None or not is_text else written

@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := f02e8f22aa7a031f365da80dadd33475afaa798fb91bd18d095b0901b53ebb43
+override RDC_SHA256 := 756574adf786eabaf2cca0cfd0201d137c7d2c243e8d86bd952830fe4f73761f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

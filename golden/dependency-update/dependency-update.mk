@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 8f86fff8e8a4e8d877818a5d0f49d498f63049e095eee231d068154fe1506880
+override RDC_SHA256 := 4bc6859bb3fd8149d4659725a85fdba88167c158512f98d5d95960ea08609423
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 8a9af7203ddfa01a324d5880c725af52af1f6a8b75cee06efeb5bf37d7756b95
+override RDC_SHA256 := ae7c49f9a66ac241d5df2cae3f3de1aa6b6d12f389d9974c85dceb1c2c416024
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 278c0f65d383a64918d0d97962b8f135f2124cfb063aede2d7885fd76be69034
+override RDC_SHA256 := 2d493b00214bfb27b419000a62c763179e65d017c8f2cdafaa38c866337fca28
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 43ea5d55af61b5068f778bc08f992f0c110b65b2ab06b2426ef2d3b78260cf0b
+override RDC_SHA256 := 1cb2c9ed41fe2607e7a9c1ca029236157d043faef14342a05e2e2679d5b82405
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

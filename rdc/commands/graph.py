@@ -19,6 +19,7 @@ from rdc.commands.common.target import Target, find_target, misuse_told
 from rdc.documents.find import Found
 from rdc.draw.rules import rule_sheet
 from rdc.output.generate import Generation, emitted
+from rdc.output.paths import plan
 from rdc.report.rules import despite_rules
 from rdc.terminal.output import UnknownWordError
 
@@ -49,7 +50,8 @@ def command(
     documents = documents_of(files)
     refuse_output(documents, picture.out)
     target = find_target(picture.form.target, picture.options)
-    made = generated(documents, settings, target) if rule is None else _ruled(documents, rule, settings, target)
+    places = [] if picture.is_printed else [one.path for one in plan(documents, picture.out, picture.form.suffix)]
+    made = generated(documents, settings, target, places) if rule is None else _ruled(documents, rule, settings, target)
     return picture.deliver(documents, made, reporter)
 
 

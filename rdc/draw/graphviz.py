@@ -21,7 +21,9 @@ from msgspec.structs import replace
 
 from backends.common.command import drawing_command, read_command
 from backends.picture.looks import stylesheet
+from compiler.frontends import endings
 from compiler.text.regex import Regex
+from compiler.text.source import without_ending
 
 Form = Literal["svg", "png"]
 
@@ -39,7 +41,9 @@ def draw(graph: str, form: Form, theme: str | None = None) -> bytes:
     if command := read_command(notes[-1]):
         options = command.options | ({"theme": theme} if theme else {})
         theme = options.get("theme")
-        notes[-1] = f"  {drawing_command(replace(command, options=options), form)}"
+        usual = f"{without_ending(command.source, endings())}.{form}"
+        command = replace(command, options=options, out="" if command.out == usual else command.out)
+        notes[-1] = f"  {drawing_command(command, form)}"
     picture = render(graph, form)
     if form == "png":
         return finished_png(picture, [note.removeprefix(_CHECK) for note in notes])

@@ -1,6 +1,6 @@
 """The places of all generated files: the main files, and their companions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain
@@ -190,11 +190,11 @@ _PURPOSES = {b"make": "the program of a Makefile", b"github": "the program of a 
 def _purpose(data: bytes) -> str:
     """Return the purpose of a generated file, which the command in its header shows."""
     found = _CALLED.search(data.partition(b"\n\n")[0])
-    return _PURPOSES.get(found[1] if found else b"", "no companion file")
+    return _PURPOSES.get(found[1] if found else b"", "a program for people")
 
 
 def broken(layout: Layout) -> Iterator[Diagnostic]:
-    """Report files with another purpose, and companions that another file beside the main file pins (T-28)."""
+    """Report files with another purpose, and files that another one pins (T-28)."""
     mains = {main.place for main in layout.mains}
     for group in layout.groups:
         for own, data in ((one.output, one.data) for one in (group.main, *group.companions)):
@@ -203,15 +203,17 @@ def broken(layout: Layout) -> Iterator[Diagnostic]:
                     continue
                 if _purpose(old) != _purpose(data):
                     yield _clash(own, f"{own.path} is {_purpose(old)}, and {own.source} would overwrite it")
-                elif own.option:
-                    yield from _pinned(own, old, {*group.main.output.place.parent.iterdir()} - mains)
+                else:
+                    yield from _pinned(own, old, group.main.output.place.parent, mains)
 
 
-def _pinned(own: Output, old: bytes, beside: Iterable[Path]) -> Iterator[Diagnostic]:
-    for other in sorted(beside):
-        if other.is_file() and has_mark(other) and sha256_of(old).encode() in other.read_bytes():
-            message = f"{own.source} needs the companion file {own.path}, but {other.name} uses it with other content"
-            yield _clash(own, message)
+def _pinned(own: Output, old: bytes, beside: Path, mains: Collection[Path]) -> Iterator[Diagnostic]:
+    """Report other files that call the old one: in the folder of the new main file, or above the old one's."""
+    for other in sorted({*beside.glob("*"), *own.place.parent.parent.glob("*")}.difference(mains)):
+        with suppress(OSError):
+            if other.is_file() and has_mark(other) and sha256_of(old).encode() in other.read_bytes():
+                message = f"{own.source} would overwrite {own.path}, which {other.name} uses with other content"
+                yield _clash(own, message)
 
 
 def _clash(companion: Output, message: str) -> Diagnostic:

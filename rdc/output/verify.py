@@ -13,6 +13,7 @@ from backends.base import (
     MARK_LINES,
     Backend,
     Companion,
+    Emission,
     OutputFile,
     VerifyResult,
     VerifyStatus,
@@ -25,13 +26,14 @@ from backends.registry import BACKENDS, load, names
 from compiler.diagnostics.issues import InvalidError
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends import FRONT_ENDS, all_options
-from compiler.project.options import Level
+from compiler.ir.program import Program
+from compiler.project.options import Level, Making
 from compiler.project.project import open_project, project_around
 from compiler.text.files import FileIssue, is_below, read_source
 from compiler.text.regex import Regex
 from compiler.version import __version__
 from rdc.draw.graphviz import HYPHENS, DrawingError, draw, without_layout
-from rdc.output.generate import Emit, emitted
+from rdc.output.generate import emitted
 from rdc.output.layout import placed, placed_file
 from rdc.output.paths import Output
 
@@ -126,9 +128,7 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Verif
 def _writer(text: str) -> Backend[Any] | None:
     """Return the target that alone writes files with this first line, or None."""
     first = text.partition("\n")[0]
-    return next(
-        (backend for backend in map(load, BACKENDS) if backend.first_line and backend.first_line == first), None
-    )
+    return next((one for one in map(load, BACKENDS) if one.first_line and one.first_line == first), None)
 
 
 def _settings(command: Command) -> Settings | None:
@@ -153,7 +153,10 @@ def _settings(command: Command) -> Settings | None:
 
 def _compared(path: str, text: str, compilation: Compilation, command: Command) -> VerifyResult:
     backend = load(command.target)
-    emit: Emit = lambda one, options, making: backend.emit(one, options, replace(making, out=command.out))  # noqa: E731
+
+    def emit(program: Program, options: Mapping[str, object], making: Making) -> Emission:
+        return backend.emit(program, options, replace(making, out=command.out))
+
     try:
         made = emitted(compilation, backend, backend.options.from_words(command.options), emit, command.out or path)
     except InvalidError as error:
@@ -179,9 +182,8 @@ def _of_drawing(text: str, graph: str, command: Command) -> VerifyResult:
         return VerifyResult(VerifyStatus.PROVEN, f"matches {command.source}, drawn with rdc {__version__}")
     if without_layout(wanted) == without_layout(text):
         elsewhere = "laid out by another version of Graphviz, with other fonts, or by hand"
-        return VerifyResult(
-            VerifyStatus.UNKNOWN, f"has the boxes, arrows and words of {command.source}, but was {elsewhere}"
-        )
+        message = f"has the boxes, arrows and words of {command.source}, but was {elsewhere}"
+        return VerifyResult(VerifyStatus.UNKNOWN, message)
     return VerifyResult.changed(first_difference(text, wanted), f"differs from the picture of {command.source}")
 
 

@@ -47,8 +47,7 @@ def test_a_new_item_is_refused_until_it_is_approved_by_name(project: Project) ->
     assert "new and not approved: environment production" in one.err
     every = "rdc build --approve 'environment production' --approve 'secret DEPLOY_TOKEN'"
     assert f"help: review all 2 new items, then run: {every}\n" in refused.err
-    both = project.build(*shlex.split(every)[2:])
-    assert both.code == 0, both.err
+    project.build(*shlex.split(every)[2:]).exits(0)
     assert f"{path} secret DEPLOY_TOKEN" in lock(project)
     assert project.build("--check").code == 0
     (project.root / "docs/deploy.runbook.md").unlink()
@@ -160,8 +159,7 @@ def test_the_lock_names_what_files_may_do_and_what_they_call(tmp_path: Path) -> 
         '[[build]]\nsource = "docs/specifications/hello-steps.stepspec.json"\nto = "json"\nout = "out/{name}.json"\n\n'
         '[[build]]\nsource = "docs/nightly-*.runbook.md"\nto = "make"\nout = "make/{name}.mk"\n',
     )
-    result = project.build()
-    assert result.code == 0, result.err
+    project.build().exits(0)
     assert (project.root / "out" / "hello-steps.json").exists()
     assert project.build("--check").code == 0
     kinds = {line.split(" ")[1] for line in lock(project)}

@@ -290,8 +290,7 @@ class Builds(RuleBasedStateMachine):
         assert self.project.build().err == f"{len(wanted)} file{'s' * (len(wanted) > 1)} up to date\n"
 
     def _approved(self) -> None:
-        result = self.project.build("--prune")
-        assert result.code == 0, result.err
+        self.project.build("--prune").exits(0)
 
     @precondition(lambda self: self.texts)
     @rule()

@@ -41,8 +41,7 @@ def test_traces_makefiles_and_drafts_have_the_value(path: Path) -> None:
     assert call("trace", path.name, cwd=path.parent).out.endswith("=> COMPLETE in eu\n")
     assert call("trace", path.name, "--outcomes", "1=pass:us", cwd=path.parent).out.endswith("=> COMPLETE in us\n")
     assert call("trace", path.name, "--outcomes", "1=fail", cwd=path.parent).out.endswith("=> STOP\n")
-    made = call("compile", "--to", "make", path.name, "-o", "Makefile", cwd=path.parent)
-    assert made.code == 0, made.err
+    call("compile", "--to", "make", path.name, "-o", "Makefile", cwd=path.parent).exits(0)
     assert "#   question (value for REGION):\n" in (path.parent / "Makefile").read_text(encoding="utf-8")
     document(path.parent, "a.runbook.md", BODY.replace("SCENARIOS", ""))
     assert call("test", "--init", path.name, cwd=path.parent).code == 0

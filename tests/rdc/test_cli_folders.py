@@ -110,8 +110,7 @@ def test_an_output_folder_keeps_the_folders_below_the_one_that_holds_them_all(pr
         (("a", "b/deep"), ["a/x.mk", "b/deep/x.mk"]),
         (("x.runbook.md", "b", "./b/deep/x.runbook.md"), ["deep/x.mk", "x.mk"]),
     ):
-        result = call("compile", *words, "--to", "make", "-o", "out/all/", cwd=project)
-        assert result.code == 0, result.err
+        call("compile", *words, "--to", "make", "-o", "out/all/", cwd=project).exits(0)
         assert below(project / "out") == [f"all/{name}" for name in made]
         shutil.rmtree(project / "out")
 

@@ -167,8 +167,7 @@ PARTS = (
 def test_a_part_of_a_rule_that_matches_in_no_document_is_an_error(project: Project) -> None:
     project.write("rdc.toml", BUILD + LESS)
     for words in WHOLE:
-        result = call(*words, cwd=project.root)
-        assert result.code == 1, words
+        result = call(*words, cwd=project.root).exits(1)
         found = re.findall(r"rule `deployed` has a part that matches in no document of the project: (.*)", result.err)
         assert tuple(found) == PARTS, words
         assert "rdc.toml:8:" in result.err

@@ -70,8 +70,7 @@ def test_a_prompt_may_begin_like_an_option(model: list[str], tmp_path: Path, mon
     document(tmp_path, "tools/cursor-agent", TAKING_OPTIONS).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/tools:{os.environ['PATH']}")
     (tmp_path / "a.playbook.md").write_text("# A\n\n## STEP 1: Ready\n\n--force the {{x}} upon $(them) -- now\n")
-    done = spawn("run", "a.playbook.md", "--agent", "cursor", *model, cwd=tmp_path)
-    assert done.code == 0, done.err
+    spawn("run", "a.playbook.md", "--agent", "cursor", *model, cwd=tmp_path).exits(0)
     assert (tmp_path / "given").read_text() == "--force the {{x}} upon $(them) -- now"
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -180,23 +181,27 @@ def test_no_compile_breaks_the_companion_of_another_file(tmp_path: Path) -> None
     assert call("compile", "a.workflow.yaml", *same, "-o", str(folder / "a.yml"), cwd=tmp_path).code == 0
     before = (tmp_path / ".github/rdc/both.py").read_text()
     refused = call("compile", "b.workflow.yaml", *same, "-o", str(folder / "b.yml"), cwd=tmp_path)
-    assert (refused.code, "RD525" in refused.err, "a.yml uses it" in refused.err) == (1, True, True)
+    assert (refused.code, "RD525" in refused.err, "which a.yml uses" in refused.err) == (1, True, True)
     assert (tmp_path / ".github/rdc/both.py").read_text() == before
     assert not (folder / "b.yml").exists()
     (tmp_path / "a.workflow.yaml").write_text(AGENT.format(name="changed"))
     assert call("compile", "a.workflow.yaml", *same, "-o", str(folder / "a.yml"), cwd=tmp_path).code == 0, "its own"
 
 
-@pytest.mark.parametrize(("target", "option"), [("github", "prompts=answers"), ("make", "operator=full")])
-def test_no_compile_overwrites_a_file_with_another_use(target: str, option: str, tmp_path: Path) -> None:
+CALLING = ("github -O prompts=answers -O program=a.py -o a.x", "make -O operator=full -O program=a.py -o a.x")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [*product(CALLING, ["python"]), *product(["python"], CALLING), ("skill", "python -o a/scripts/a.py")],
+)
+def test_no_compile_overwrites_a_file_with_another_use(first: str, second: str, tmp_path: Path) -> None:
     project(tmp_path, {"a.runbook.md": "A"})
-    calling = ("--to", target, "-O", option, "-O", "program=a.py", "-o", "a.x")
-    for first, second in ((calling, ("--to", "python")), (("--to", "python"), calling)):
-        assert call("compile", "a.runbook.md", *first, "--force", cwd=tmp_path).code == 0
-        before = (tmp_path / "a.py").read_text()
-        refused = call("compile", "a.runbook.md", *second, cwd=tmp_path)
-        assert (refused.code, "RD525" in refused.err, (tmp_path / "a.py").read_text()) == (1, True, before), refused.err
-        assert call("compile", "a.runbook.md", *first, cwd=tmp_path).code == 0, "its own"
+    call("compile", "a.runbook.md", "--to", *first.split(), cwd=tmp_path).exits(0)
+    before = {path: path.read_text() for path in tmp_path.rglob("*.py")}
+    refused = call("compile", "a.runbook.md", "--to", *second.split(), cwd=tmp_path).exits(1)
+    assert ("RD525" in refused.err, {path: path.read_text() for path in before}) == (True, before), refused.err
+    call("compile", "a.runbook.md", "--to", *first.split(), cwd=tmp_path).exits(0)  # its own
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -236,8 +241,7 @@ def locales() -> list[str]:
 
 def compiled(out: Path, sources: list[str] | None = None, cwd: Path = ROOT, **variables: str) -> Files:
     out.mkdir(exist_ok=True)
-    result = spawn("compile", *(sources or SOURCES), "--to", "python", "-o", str(out), cwd=cwd, **variables)
-    assert result.code == 0, result.err
+    spawn("compile", *(sources or SOURCES), "--to", "python", "-o", str(out), cwd=cwd, **variables).exits(0)
     files = {path.name: path.read_bytes() for path in out.iterdir()}
     assert sorted(files) == sorted(Path(source).name.replace(".runbook.md", ".py") for source in sources or SOURCES)
     return files

@@ -129,8 +129,7 @@ def test_formatting_renumbers_steps_that_settings_name(tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(STEPS.replace('"3":', '"2":'), encoding="utf-8")
     assert "there is no step `2`" in call("fmt", "a.runbook.md", cwd=tmp_path).err, "only renumbering would name it"
     (tmp_path / "a.runbook.md").write_text(STEPS, encoding="utf-8")
-    result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert result.code == 0, result.err
+    call("fmt", "a.runbook.md", cwd=tmp_path).exits(0)
     text = (tmp_path / "a.runbook.md").read_text(encoding="utf-8")
     assert "  inputs: {version: {default: 1.10}}\n" in text
     assert """  steps: {"2": {timeout: 9s}, 3.2: {env: {A: 1.10}}, '*': {retry-delay: 1s}}\n""" in text

@@ -106,8 +106,7 @@ def test_the_command_line_outweighs_the_document_and_that_the_project(tmp_path: 
     expected = {"title": "document", "checkout": False, "timeout-minutes": 3, "env": {"B": "1.10"}}  # no deep merge
     assert effective(tmp_path, "-O", "timeout-minutes=3") == expected
     document(tmp_path, "b.runbook.md", GOOD)
-    result = call(*TO, "a.runbook.md", "b.runbook.md", "-O", "checkout=true", cwd=tmp_path)
-    assert result.code == 0, result.err
+    call(*TO, "a.runbook.md", "b.runbook.md", "-O", "checkout=true", cwd=tmp_path).exits(0)
     assert '"title": "document"' in (tmp_path / "a.txt").read_text()
     assert '"title": "project"' in (tmp_path / "b.txt").read_text(), "each document has its own"
 

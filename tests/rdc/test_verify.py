@@ -326,12 +326,10 @@ def test_the_header_says_how_the_source_is_read(name: str, tmp_path: Path) -> No
     (tmp_path / ".git").mkdir()
     words, text = READ_BY[name]
     document(tmp_path, name, text)
-    done = call("compile", name, *words, "--to", "python", "-o", "made.py", cwd=tmp_path)
-    assert done.code == 0, done.err
+    call("compile", name, *words, "--to", "python", "-o", "made.py", cwd=tmp_path).exits(0)
     header = f"#   {shlex.join(['rdc', 'compile', name, *words, '-o', 'made.py', '--to', 'python'])}\n"
     assert header in (tmp_path / "made.py").read_text()
-    proven = call("verify", "made.py", cwd=tmp_path)
-    assert proven.code == 0, proven.out
+    call("verify", "made.py", cwd=tmp_path).exits(0)
     other = (tmp_path / "made.py").read_text().replace(words[0], "--form", 1)
     (tmp_path / "made.py").write_text(other)
     assert call("verify", "made.py", cwd=tmp_path).code == 1

@@ -1,5 +1,6 @@
 """`rdc verify` of workflows and Makefiles that call the program, of Makefiles that walk a runbook, and of pictures."""
 
+import shlex
 import time
 from collections.abc import Callable
 from functools import cache
@@ -11,6 +12,7 @@ from backends.common.command import drawing_command, read_command
 from backends.github import GithubBackend
 from backends.github.verify import Called, verify_calls
 from compiler.driver import Compilation, compile_file
+from rdc.draw.graphviz import HYPHENS
 from rdc.output.generate import emitted
 from tests.rdc.verified import compiled
 from tests.support.cli import GOOD, ROOT, call, document
@@ -234,8 +236,7 @@ def test_all_that_rdc_writes_is_known(number: int, part: range) -> None:
 def picture(folder: Path, *options: str, name: str = "deploy.runbook.md") -> Path:
     (folder / ".git").mkdir(exist_ok=True)
     document(folder, name, GOOD)
-    made = call("graph", name, *options, "-o", "flow.svg", cwd=folder)
-    assert made.code == 0, made.err
+    call("graph", name, *options, "-o", "flow.svg", cwd=folder).exits(0)
     return folder / "flow.svg"
 
 
@@ -247,6 +248,10 @@ def picture(folder: Path, *options: str, name: str = "deploy.runbook.md") -> Pat
 def test_source_proves_a_picture(options: tuple[str, ...], tmp_path: Path) -> None:
     path = picture(tmp_path, *options, name="a--b c.runbook.md")
     assert "flow.svg: matches a--b c.runbook.md, drawn with rdc" in call("verify", path.name, cwd=tmp_path).exits(0).out
+    before = path.read_text(encoding="utf-8")
+    path.unlink()
+    call(*shlex.split(before.split("\n")[4].replace(HYPHENS, "--"))[2:-1], cwd=tmp_path).exits(0)
+    assert path.read_text(encoding="utf-8") == before, "the command in its header writes it again"
 
 
 @pytest.mark.usefixtures("drawn_once")
@@ -276,6 +281,7 @@ def test_a_picture_cannot_be_verified_without_graphviz(tmp_path: Path, monkeypat
     [
         ("rdc compile a.md --to dot", "rdc graph a.md"),
         ("rdc compile a.md --from json -O legend=false --to dot", "rdc graph a.md --from json --no-legend"),
+        ("rdc compile a.md --from json -o g/b.dot --to dot", "rdc graph a.md --from json -o g/b.dot"),
         ("rdc compile a.md -O boxes=steps -O theme=dark --to dot", "rdc graph a.md --steps --theme dark"),
     ],
 )

@@ -19,8 +19,7 @@ def generated(target: str, options: tuple[str, ...], text: str, out: str) -> dic
         (folder / ".git").mkdir()
         (folder / out).parent.mkdir(parents=True, exist_ok=True)
         document(folder, "deploy.runbook.md", text)
-        made = call("compile", "deploy.runbook.md", "--to", target, *options, "-o", out, cwd=folder)
-        assert made.code == 0, made.err
+        call("compile", "deploy.runbook.md", "--to", target, *options, "-o", out, cwd=folder).exits(0)
         return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 

@@ -59,13 +59,13 @@ class CallsProgram(Written, frozen=True, dict=True):
         """The time limit of a job. The state of a run is saved at its end."""
         return self.options.timeout_minutes or 360
 
-    def _granted(self, *, reviews: bool = False, continues: bool = False) -> Iterator[tuple[str, str, str]]:
+    def _granted(self, steps: Sequence[Step], *, reviews: bool, continues: bool) -> Iterator[tuple[str, str, str]]:
         """Yield the permissions of a job that reads the run's reviews, or a run to continue."""
-        checks_out = self.options.checkout
-        needed = {"contents": "compare the commit of the waiting run"} if continues and not checks_out else {}
+        compares = continues and not self.options.checkout
+        needed = {"contents": "compare the commit of the waiting run"} if compares else {}
         if reviews or continues:
             needed["actions"] = REASON_TO_ASK if reviews else "check the waiting run and load its state"
-        return self._permissions(checks_out=checks_out, **needed)
+        return self._permissions(steps, **needed)
 
     def _guarded(self) -> Iterator[Job]:
         own = Alias(f"&rdc {scalar(self.calling.loader, 10)}")

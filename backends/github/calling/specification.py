@@ -75,16 +75,17 @@ class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
         needs = dict.fromkeys([self._first.id, before.id, *approvals] if before else ())
         outputs = {} if part is self.line.parts[-1] else {"next": CLOSE}
         outputs |= {"reviews": OPEN, "approved": OPEN} if self._gates and before is None else {}
+        steps = tuple(self._steps_of(part, before))
         return Job(
             id=part.id,
             name=label(_named(part.steps[0])) if part.steps and self.line.parts[1:] else self._title,
-            steps=tuple(self._steps_of(part, before)),
+            steps=steps,
             condition=self._reached(part, before) if before else "",
             needs=tuple(needs),
             environment=self.options.environment or "",
-            permissions=tuple(self._granted(reviews=bool(self._gates), continues=before is None)),
+            permissions=tuple(self._granted(steps, reviews=bool(self._gates), continues=before is None)),
             outputs=outputs_of(outputs),
-            env=self._environment(),
+            env=self.options.env,
         )
 
     def _reached(self, part: LinePart, before: LinePart) -> str:

@@ -122,17 +122,17 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         if before:
             needs += [self._gate(place) for each in earlier for place in each.questions]
             needs += [self._entries(place) for place in before.matrices]
-        is_last = part is self.cut.parts[-1]
+        is_last, steps = part is self.cut.parts[-1], tuple(self._steps(part))
         return Job(
             id=self._id_of(part),
             name=title(part.own[0].node) if part.own and len(self.cut.parts) > 1 else self._title,
-            steps=tuple(self._steps(part)),
+            steps=steps,
             condition=self._reached(part) if earlier else "",
             needs=tuple(needs),
             environment=self._environment_of(part),
-            permissions=tuple(self._granted(reviews=bool(self._gates), continues=self.waits and not earlier)),
+            permissions=tuple(self._granted(steps, reviews=bool(self._gates), continues=self.waits and not earlier)),
             outputs=self._outputs(part, is_last=is_last),
-            env=self._environment(),
+            env=self.options.env,
         )
 
     def _environment_of(self, part: Part) -> str:
@@ -350,7 +350,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
             condition=self._asked(part, place),
             needs=(self._id_of(part),),
             environment=environment,
-            permissions=tuple(self._granted()),
-            env=self._environment(),
+            permissions=tuple(self._granted(steps, reviews=False, continues=False)),
+            env=self.options.env,
             matrix=tuple(label(comment(agent), _LONGEST_LABEL) or "inline" for agent in agent_types(node)),
         )

@@ -114,13 +114,13 @@ class Approvals(Runbook, frozen=True, dict=True):
             needs=(values.decisions[part],) if isinstance(part, Decided) else (),
             steps=steps,
             environment=self.options.environment or "",
-            permissions=tuple(self._permissions(checks_out=self._checks_out(part), **needed)),
+            permissions=tuple(self._permissions(steps, **needed)),
             outputs={
                 "workspace": evaluated("steps.keep.outputs.artifact-id"),
                 **{values.decisions[to]: evaluated(values.when(to)) for to in self.decided if to.above is part},
                 **values.handed_on(part),
             },
-            env={**self._own_variables(part.commands), **values.variables(part, steps), **self._environment()},
+            env={**self._own_variables(part.commands), **values.variables(part, steps), **self.options.env},
         )
 
     def _steps_of(self, part: Part) -> Iterator[Step]:

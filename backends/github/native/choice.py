@@ -14,7 +14,7 @@ from backends.common.templates import render
 from backends.github.native.decisions import command_of, obstacles
 from backends.github.native.ends import Ends, summary_step
 from backends.github.native.nodes import Nodes
-from backends.github.options.model import GithubOptions
+from backends.github.options.model import Bound, GithubOptions
 from backends.github.options.steps import environments_of
 from backends.github.workflow.document import Written, missing
 from backends.github.workflow.filling import has_several, unfillable, values_in, values_of, without_slots
@@ -107,7 +107,7 @@ def _unfit_values(program: Program, options: GithubOptions, names: Collection[st
     for declared in program.inputs:
         if any(map(_has_lines, (*declared.options, declared.pattern or "", declared.default or ""))):
             yield CallReason(path, None, f"the declaration of the input {declared.name} has a string of several lines")
-        if not isinstance(options.bind.get(declared.name, ""), str) and not options.is_fixed(declared.name):
+        if isinstance(options.bind.get(declared.name), Bound):
             yield CallReason(path, None, f"a command prints the value of the input {declared.name}")  # it comes later
     values = values_of(program)
     for node in program.nodes:
@@ -185,8 +185,8 @@ class Runbook(Written, frozen=True, dict=True):
                 name=self._title,
                 steps=tuple(self._steps()),
                 environment=self.options.environment or "",
-                permissions=tuple(self._permissions(checks_out=self.options.checkout)),
-                env={**self._own_variables(self.plan.program.nodes), **self._environment()},
+                permissions=tuple(self._permissions(steps)),
+                env={**self._own_variables(self.plan.program.nodes), **self.options.env},
                 shell=shell_of("bash", noted=self.options.summary) if self._acts else PLAIN_SHELL,
             ),
         )

@@ -1,6 +1,5 @@
 """The options of the github target: triggers, runner, secrets and everything else around the steps."""
 
-import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
@@ -10,6 +9,7 @@ from backends.github.options.triggers import AUTHORED, PREFIX, checked_events, p
 from backends.github.options.values import (
     ACTION,
     INTERPRETER,
+    PLAIN,
     PROGRAM,
     Access,
     Carried,
@@ -52,7 +52,7 @@ def _source(value: str) -> str:
     return value
 
 
-Source = Annotated[str, AfterValidator(_source)] | bool | int | float | Bound
+Source = Annotated[str, AfterValidator(_source), PLAIN] | Bound
 
 
 class Concurrency(Options):
@@ -335,17 +335,15 @@ class GithubOptions(Options):
 
     def is_of_event(self, name: str) -> bool:
         """Return whether an input is bound to an event field."""
-        value = self.bind.get(name)
-        return isinstance(value, str) and value.startswith(PREFIX)
+        return str(self.bind.get(name)).startswith(PREFIX)
 
     def is_fixed(self, name: str) -> bool:
         """Return whether an input is bound to a fixed value."""
         return name in self.bind and not isinstance(self.bind[name], Bound) and not self.is_of_event(name)
 
     def fixed(self, name: str) -> str:
-        """Return the fixed value that an input is bound to, as a string."""
-        value = self.bind[name]
-        return value if isinstance(value, str) else json.dumps(value)
+        """Return the fixed value that an input is bound to."""
+        return str(self.bind[name])
 
     def event_field(self, name: str) -> str:
         """Return the event field that an input is bound to, such as `issue.body`."""

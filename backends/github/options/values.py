@@ -1,10 +1,11 @@
 """Checks of option values: what may appear in a workflow without GitHub or a shell running it."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, JsonValue
+from pydantic import AfterValidator, BeforeValidator, JsonValue
 
 from backends.github.yaml.scalar import OPEN, Expression
 from compiler.diagnostics.issues import InvalidError
@@ -82,11 +83,16 @@ def _script(text: str) -> str:
     return text
 
 
+def _written(value: object) -> object:
+    """Return a number or boolean as a string, because it is one in the command of a header, too."""
+    return json.dumps(value) if isinstance(value, (int, float)) else value
+
+
+PLAIN = BeforeValidator(_written, json_schema_input_type=str | int | float | bool)
 Mixed = Annotated[str, AfterValidator(_harmless)]
-Plain = Mixed | int | float | bool
 
 
-def _data(values: dict[str, Plain]) -> dict[str, Plain]:
+def _data(values: dict[str, str]) -> dict[str, str]:
     """Return variables or inputs; raises `ValueError` if one that is code has an expression."""
     for name, value in values.items():
         if isinstance(value, Expression) and _CODE.fullmatch(name):
@@ -160,8 +166,8 @@ VariableName = Annotated[Identifier, AfterValidator(_free)]
 InputName = Annotated[
     str, _matching("[A-Za-z0-9_][A-Za-z0-9_.-]*", "an input's name has only letters, digits, `_`, `-` and `.`")
 ]
-Variables = Annotated[dict[VariableName, Plain], AfterValidator(_data)]
-Inputs = Annotated[dict[InputName, Plain], AfterValidator(_data)]
+Variables = Annotated[dict[VariableName, Annotated[Mixed, PLAIN]], AfterValidator(_data)]
+Inputs = Annotated[dict[InputName, Annotated[Mixed, PLAIN]], AfterValidator(_data)]
 Name = Annotated[str, AfterValidator(_line)]
 Json = Annotated[JsonValue, AfterValidator(_literal)]
 Access = Literal["read", "write", "none"]

@@ -1,6 +1,5 @@
 """A whole workflow: its triggers, everything else around its jobs, and what `rdc.lock` lists of it."""
 
-import json
 import re
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -154,8 +153,12 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         """The secrets of nodes."""
         return StepSecrets(self.program, self.options)
 
-    def _permissions(self, *, checks_out: bool, **needed: str) -> Iterator[tuple[str, str, str]]:
-        """Yield the permissions of a job: of the options, and to read the scopes that it needs, each with a reason."""
+    def _permissions(self, steps: Iterable[Step], **needed: str) -> Iterator[tuple[str, str, str]]:
+        """Yield the permissions of a job: of the options, and to read the scopes that it needs, each with a reason.
+
+        Its steps may check out the repository by rdc's own step or by one of the option `setup`.
+        """
+        checks_out = any(step.uses.lower().startswith("actions/checkout@") for step in steps)
         reasons = {"contents": "check out the repository"} | needed if checks_out else needed
         for scope, access in (dict.fromkeys(reasons, "read") | self.options.permissions).items():
             yield scope, access, reasons.get(scope, OPTION) if access == "read" else OPTION
@@ -170,9 +173,6 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             inputs={"persist-credentials": Expression("false")}
             | ({"fetch-depth": Expression("0")} if compares else {}),
         )
-
-    def _environment(self) -> dict[str, str]:
-        return {name: as_shown(value) for name, value in self.options.env.items()}
 
 
 def referring(*jobs: Job) -> Sequence[Job]:
@@ -206,16 +206,11 @@ def set_up(step: SetupStep) -> Step:
     return Step(
         name=step.name or step.uses or "Set up",
         uses=step.uses or "",
-        inputs={name: as_shown(value) for name, value in step.inputs.items()},
+        inputs=step.inputs,
         shell=step.shell or ("bash" if step.run else ""),  # GitHub's default shell, not the shell of the nodes
-        env={name: as_shown(value) for name, value in step.env.items()},
+        env=step.env,
         run=step.run or "",
     )
-
-
-def as_shown(value: object) -> str:
-    """Return an option's value for display. Numbers and booleans have no quotes."""
-    return value if isinstance(value, str) else Expression(json.dumps(value))
 
 
 def all_of(*conditions: str) -> str:

@@ -76,6 +76,7 @@ LOOKS = "## 1. Show\n\n```bash\necho '${{ secrets.LOOKS }}' ${{ github.token }}\
         (BUILD, {"runs-on": ["self-hosted", "linux"]}, "Runs on: self-hosted, linux. "),
         (BUILD, {}, "Secrets: none. Token: contents read. A re-run starts from the beginning."),
         (BUILD, {"permissions": {}, "checkout": False}, "Token: none. "),
+        (BUILD, {"checkout": False, "setup": [{"uses": f"actions/checkout@{'0' * 40}"}]}, "Token: contents read. "),
         (BUILD, {"permissions": {"issues": "write"}}, "Token: contents read, issues write. "),
         (BUILD, {"permissions": {"contents": "none"}}, "Token: contents none. "),
         (BUILD + ASK, {"permissions": {"contents": "write"}, "prompts": "answers"}, "contents write, actions read."),

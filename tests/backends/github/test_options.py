@@ -53,7 +53,7 @@ def test_all_options_at_once(tmp_path: Path, clean: Clean) -> None:
     assert all(workflow[name] == EVERYTHING[name] for name in ("on", "concurrency"))
     for name in ("runs-on", "timeout-minutes", "environment", "permissions"):
         assert job[name] == EVERYTHING[name]
-    assert job["env"]["PORT"] == 8080
+    assert job["env"]["PORT"] == "8080"
     assert job["env"]["WORD"] == "yes", "a text stays a text"
     assert "TOKEN" not in job["env"], "secrets are for the steps, not for what surrounds them"
     given = [step["env"].get("TOKEN") for step in job["steps"] if "env" in step]

@@ -162,8 +162,8 @@ REFUSED = {
     "retries a pass": (f"## 1. A{COMMAND}\n- PASS: RETRY 2 COMPLETE\n", "step 1", "PASS"),
     "is dynamic": (f"## {{N}}. A{COMMAND}\n- PASS: COMPLETE\n", "step {N}", "dynamic"),
     "has a limit": ("---\nrdc:\n  steps:\n    1: {timeout: 1m}\n---\n" + f"## 1. A{COMMAND}", "step 1", "a time limit"),
-    "is nested": ("## 1. Out\n\n- in.runbook.md\n", "steps 1/in.runbook.md/1 and ", "which are in a nested document"),
-    "two ask": (f"## 1. A{COMMAND}{ASKS}{ASKS}".format(2, 3), "steps 2 and 3", "steps 2 and 3, which ask a question"),
+    "is nested": ("## 1. Out\n\n- in.runbook.md\n", "steps 1/in.runbook.md/1 and ", "each of which is in a nested"),
+    "two ask": (f"## 1. A{COMMAND}{ASKS}{ASKS}".format(2, 3), "steps 2 and 3", "each of which asks a question"),
     "needs a run": ("## 1. A\n\n```sh\necho $RDC_RUN_ID\n```\n", "step 1", "RDC_RUN_ID"),
 }
 
