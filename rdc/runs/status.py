@@ -237,12 +237,12 @@ def _name_from(folder: str, document: str) -> str:
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:
     """Rename the states of the same program, and record it, if its document no longer exists: it was moved here."""
-    ours = os.path.dirname(directory)
+    ours, own = os.path.split(directory)
     if os.path.lexists(directory) or not os.path.isdir(ours):
         return
     for each in sorted(os.listdir(ours)):
         _, sign, label = each.partition("@")
-        store, place = Store(f"{ours}/{each}", known_modes()), f"{directory}{sign}{label}"
+        store, place = Store(f"{ours}/{each}", known_modes()), f"{ours}/{own.partition('@')[0]}{sign}{label}"
         try:
             state = store.read()
         except (UsageError, OSError, IndexError):

@@ -175,7 +175,7 @@ class Session:
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
         self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
-        if not options.state_dir:
+        if not options.state_dir or getattr(options, "as", None):
             host.moved(directory, self.identity)
 
     # --- The extensions ---

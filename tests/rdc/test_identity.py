@@ -116,9 +116,12 @@ def test_runs_with_a_label_move_along_and_another_program_takes_none(tmp_path: P
     (tmp_path / "a.runbook.md").write_text(head + text)
     for label in ("eu", "us"):
         assert spawn("run", "a.runbook.md", "run", "--as", label, cwd=tmp_path).code == 75
-    (tmp_path / "a.runbook.md").rename(tmp_path / "b.runbook.md")
+    (tmp_path / "a.runbook.md").rename(tmp_path / "c.runbook.md")
+    assert "WAITING at 2" in spawn("run", "c.runbook.md", "status", "--as", "us", cwd=tmp_path).out
+    assert states(tmp_path) == [".rdc/c@eu", ".rdc/c@us"]
+    (tmp_path / "c.runbook.md").rename(tmp_path / "b.runbook.md")
     assert "No run has started here" in spawn("run", "other.runbook.md", "status", cwd=tmp_path).out
-    assert states(tmp_path) == [".rdc/a@eu", ".rdc/a@us"]
+    assert states(tmp_path) == [".rdc/c@eu", ".rdc/c@us"]
     assert "No run has started here" in spawn("run", "b.runbook.md", "status", cwd=tmp_path).out
     assert states(tmp_path) == [".rdc/b@eu", ".rdc/b@us"]
     assert spawn("run", "b.runbook.md", "answer", "2", "yes", "--as", "us", cwd=tmp_path).code == 0
