@@ -237,24 +237,26 @@ def _name_from(folder: str, document: str) -> str:
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:
     """Rename the states of the same program, and record it, if its document no longer exists: it was moved here."""
-    ours, own = os.path.split(directory)
+    ours, name = os.path.dirname(directory), os.path.basename(directory).partition("@")[0]
     if os.path.lexists(directory) or not os.path.isdir(ours):
         return
     for each in sorted(os.listdir(ours)):
         _, sign, label = each.partition("@")
-        store, place = Store(f"{ours}/{each}", known_modes()), f"{ours}/{own.partition('@')[0]}{sign}{label}"
+        store, place = Store(f"{ours}/{each}", known_modes()), f"{ours}/{name}{sign}{label}"
         try:
             state = store.read()
         except (UsageError, OSError, IndexError):
             continue
-        is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()
-        is_free = not os.path.lexists(place) and not store.is_busy()
-        if state and is_gone and is_free and state.program == identity()["program"]:
+        if state is None or os.path.lexists(place) or store.is_busy():
+            continue
+        is_gone = not Path(os.path.dirname(ours), state.source).exists()
+        is_cut_off = state.name == name and any(note["kind"] == "moved" for note in state.notes)
+        if (is_gone or is_cut_off) and state.program == identity()["program"]:
             store.lock()
             store.records()
-            os.rename(store.directory, place)
             store.open()
             store.append({"kind": "moved", "time": utc_now(), **picked(identity(), ("name", "source"))})
+            os.rename(store.directory, place)
             os.close(store.lock_file)  # the command takes it next
             sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {place}\n")
 

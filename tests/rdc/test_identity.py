@@ -1,6 +1,7 @@
 """A document has one identity (R4), and its output depends on the input only."""
 
 import json
+import resource
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -131,14 +132,20 @@ def test_the_run_of_a_moved_document_moves_along(tmp_path: Path) -> None:
     project(tmp_path, {"shop/deploy.runbook.md": "Shop"})
     begin(tmp_path, "shop/deploy.runbook.md")
     (tmp_path / "ops").mkdir()
-    shutil.copy(tmp_path / "shop/deploy.runbook.md", tmp_path / "ops/release.runbook.md")
-    copied = spawn("run", "ops/release.runbook.md", "status", cwd=tmp_path)
-    assert "No run has started here" in copied.out, "the other document still exists"
-    (tmp_path / "shop/deploy.runbook.md").unlink()
-    moved = spawn("run", "ops/release.runbook.md", "answer", "2", "yes", cwd=tmp_path)
-    assert (moved.code, "'shop/deploy.runbook.md' was moved" in moved.err) == (0, True)
+    source, words, old = tmp_path / "shop/deploy.runbook.md", ("run", "ops/release.runbook.md"), ".rdc/shop.deploy"
+    shutil.copy(source, tmp_path / "ops/release.runbook.md")
+    assert "No run has started here" in spawn(*words, "status", cwd=tmp_path).out, "the other document still exists"
+    source.unlink()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / old / "journal").stat().st_size, before[1]))
+    full = spawn(*words, "status", cwd=tmp_path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (full.code, f"{old}/journal: cannot record" in full.err, states(tmp_path)) == (2, True, [old])
+    assert "'shop/deploy.runbook.md' was moved" in spawn(*words, "status", cwd=tmp_path).exits(0).err
+    (tmp_path / ".rdc/ops.release").rename(tmp_path / old)  # where it is if rdc was killed in between
+    assert f"{old} is now " in spawn(*words, "answer", "2", "yes", cwd=tmp_path).exits(0).err
     assert states(tmp_path) == [".rdc/ops.release"]
-    assert spawn("run", "ops/release.runbook.md", "resume", cwd=tmp_path).code == 0
+    assert spawn(*words, "resume", cwd=tmp_path).code == 0
 
 
 def test_the_run_of_a_moved_document_is_that_of_its_new_place(tmp_path: Path) -> None:
