@@ -186,7 +186,8 @@ class _States(Struct, frozen=True):
         if not words:
             _, _, end = _text(f"{folder}/log").rpartition(", ")
             word, _, message = end.strip().partition(" ")
-            calls = tuple(shlex.join([*called, each]) for each in ("retry", "run") if called and word == "STOP")
+            offered = ("retry", "run") if _text(f"{folder}/failed") else ("run",)
+            calls = tuple(shlex.join([*called, each]) for each in offered if called and word == "STOP")
             ended = replace(run, state=word.lower(), message=message, next=calls)
             return ended if word in ("COMPLETE", "STOP") else run
         step, holder = words.get("at", ""), _holder(folder)

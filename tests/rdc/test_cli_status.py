@@ -121,6 +121,9 @@ def test_status_lists_runs_of_makefiles(tmp_path: Path, output: str, called: str
     make(tmp_path, *words, "retry")
     make(tmp_path, *words, "STEP=2", "REPLY=yes")
     assert call("status", cwd=tmp_path).out.startswith("deploy.make  COMPLETE")
+    for more in ((), ("STEP=2", "REPLY=no"), ("clean",)):
+        make(tmp_path, *words, *more)
+    assert runs(tmp_path)["deploy.make"]["next"] == [f"{called} run"], "the failed step is forgotten"
 
 
 def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Path) -> None:
