@@ -137,7 +137,9 @@ class _States(Struct, frozen=True):
         folder = os.path.realpath(self.at(self.home))
         root = project_around(folder).root
         place = options_for(f"{self.ours}/{name}", state.name)
-        files = [os.path.join(each, run.source) for each in (root, folder)]  # the run may be older than the project
+        # A compiled program has its state where it was started, and a document where the root was then.
+        homes = (root, folder) if state.begin.get("edition") else (folder, root)
+        files = [os.path.join(each, run.source) for each in homes]
         file = next(filter(os.path.isfile, files), files[0])
         if os.path.isfile(file):
             root = open_project(file).root  # that of a folder below, if its project is newer than the run

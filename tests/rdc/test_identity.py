@@ -92,7 +92,7 @@ def test_outside_of_a_project_a_document_keeps_its_run_beside_it(tmp_path: Path)
 def test_a_run_is_found_where_the_root_was_when_it_started(tmp_path: Path) -> None:
     project(tmp_path, {"ops/deploy.runbook.md": "Deploy"}, root="")
     begin(tmp_path / "ops", "deploy.runbook.md")
-    (tmp_path / "rdc.toml").touch()
+    project(tmp_path, {"deploy.runbook.md": "Another"})
     found = spawn("run", "ops/deploy.runbook.md", "status", cwd=tmp_path)
     assert found.err == "rdc: this run is in ops/.rdc/deploy\n"
     assert "\n  rdc run ops/deploy.runbook.md answer 2 yes --state-dir ops/.rdc/deploy\n" in found.out
