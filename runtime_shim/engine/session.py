@@ -239,9 +239,10 @@ class Session:
         if old is None or (begins and old.condition in ENDED):
             return old
         is_same = self.is_same(old)
-        if not is_same and old.source != about["source"]:  # otherwise the document was moved
-            theirs = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
-            raise UsageError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
+        mine, theirs = f"/{about['source']}", f"/{old.source}"
+        if not (is_same or mine.endswith(theirs) or theirs.endswith(mine)):  # else the document or its root was moved
+            found = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
+            raise UsageError(reset, f"{found}, not of {about['source']}; use --state-dir")
         if begins:
             choices = [] if self.unfit(old) else [f"to resume it:   {self.call('resume', *['--adopt'][is_same:])}"]
             version = "" if is_same else " of a different version of this program"

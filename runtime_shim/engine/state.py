@@ -285,9 +285,8 @@ def matched(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key in FOUND_BY:
         free: dict[Any, list[str]] = {}
-        taken = {*found.values()}
         for step in new:
-            if step[0] not in taken and key(step):
+            if step[0] not in found.values() and key(step):
                 free.setdefault(tuple(key(step)), []).append(step[0])
         for step in old:
             if step[0] not in found and free.get(tuple(key(step))):

@@ -98,6 +98,8 @@ def test_a_run_is_found_where_the_root_was_when_it_started(tmp_path: Path) -> No
     assert "\n  rdc run ops/deploy.runbook.md answer 2 yes --state-dir ops/.rdc/deploy\n" in found.out
     command = "rdc run deploy.runbook.md answer 2 yes --state-dir .rdc/deploy"
     assert f"\n  {command}\n" in spawn("status", cwd=tmp_path / "ops").out
+    document(tmp_path, "ops/deploy.runbook.md", (ASKS + LAST).format(title="Deploy").replace("3. Go", "3. Deliver"))
+    assert spawn("run", "ops/deploy.runbook.md", "resume", "--adopt", cwd=tmp_path).code == 75
     assert "rdc: COMPLETE" in spawn("answer", "2", "yes", "--resume", cwd=tmp_path / "ops").exits(0).err
 
 
