@@ -277,12 +277,11 @@ class Session:
         if self.unfit(state):
             raise self.of_another_version(state)
         names = self.names_in(state)
-        node = names[state.node]
-        condition = state.condition if self.performers[node].recovers else "waiting"
+        condition = state.condition if self.performers[names[state.node]].recovers else "waiting"
         old = {renamed(name, state, names): value for name, value in state.registers.items()}
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
         now = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
-        stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": node}
+        stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": names[state.node]}
         self.record({"kind": "adopt", **self.identity(), **stand, "renamed": now})
 
     def beside(self) -> dict[str, str]:
