@@ -227,7 +227,7 @@ def elsewhere(name: str, root: str, document: str) -> tuple[list[str], list[str]
     below = [os.path.normpath(os.path.join(root, each)) for each in _below(root, os.curdir, NEAR)]
     near = [os.path.realpath(os.curdir), os.path.dirname(os.path.realpath(document)), *below]
     folders = [folder for folder in dict.fromkeys(near) if folder != root]
-    found = [f"{folder}/{OURS}/{each}" for folder in folders for each in {name: 0, _name_from(folder, document): 0}]
+    found = [f"{folder}/{OURS}/{each}" for folder in folders for each in sorted({name, _name_from(folder, document)})]
     ours = [each for each in found if os.path.isfile(f"{each}/journal") and is_trusted(os.lstat(each))]
     return [os.path.relpath(each) for each in ours], folders
 

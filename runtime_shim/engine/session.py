@@ -116,7 +116,8 @@ class Extension(Part):
     - `mask(text)`: a text without secrets. `call(words)`: another command for a subcommand, or "".
     - `repeat(command)`: the words that later calls about this run repeat.
     - `hint()`: a suffix for the command that continues an answered run.
-    - `again(state)`: commands that continue a run that has ended, each with its purpose; `may_retry(state)`.
+    - `again(state)`: commands that continue a run that has ended, each with its purpose.
+    - `may_retry(state)`: whether the failed step can run again.
     - `choices(state, condition)`: such commands that answer the step, instead of the usual ones.
     - `facts(state)`: facts for the status of a run. `described(state, facts)`: the whole status.
     - `lines(facts, record)`: status lines below a step, or above all steps for None.
@@ -159,7 +160,7 @@ class Session:
 
     answers: Any = ("", ())  # digest of the file of answers, unused answers
     signals: Any = None
-    lender = _group = ""  # who lends the lock of the run to this call; the group of the last step
+    lender, _group = "", ""  # who lends the lock of the run to this call; the group of the last step
 
     def __init__(self, program: Table, options: Any, display: Display, kinds: Kinds, host: Host = ANY_HOST) -> None:
         self.program, self.options, self.display, self.host = program, options, display, host
@@ -247,7 +248,7 @@ class Session:
             choices = [] if self.unfit(old) else [f"to resume it:   {self.call('resume', *['--adopt'][is_same:])}"]
             version = "" if is_same else " of a different version of this program"
             raise UsageError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
-        if not (is_same or self.options.adopt or old.condition in ENDED):
+        if not (is_same or self.options.adopt or self.options.command == "status" or old.condition in ENDED):
             raise self.of_another_version(old)
         return old
 

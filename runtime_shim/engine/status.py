@@ -36,13 +36,13 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     if condition in (*ENDED, "expired"):
         again = session.gathered("again", state)
         is_free = not (is_over(state) or again) and all(session.each("may_retry", state))
-        retry = [("to run the failed step again", call("retry", *adopt))] * is_free
+        retry = [("to run the failed step again", call("retry", *adopt))] if is_free else []
         return [*retry, *again, ("to start a new run", call("run"))]
     if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
     if condition == "interrupted":
         words, can_rerun = decidable(state, node)
-        rerun = [("to run it again", call("resume", *adopt, "--rerun-interrupted"))] * can_rerun
+        rerun = [("to run it again", call("resume", *adopt, "--rerun-interrupted"))] if can_rerun else []
         return [*rerun, *((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
@@ -102,7 +102,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
 
 def status(session: Session) -> int:
     """Print the status, also that of another version's run."""
-    is_busy, session.options.adopt = session.store.is_busy(), True  # first: it may end in between
+    is_busy = session.store.is_busy()  # first: it may end in between
     facts = describe(session, session.read() if session.read_state() else None, is_busy)
     return session.display.say([json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts))
 

@@ -142,7 +142,7 @@ def test_a_corrected_document_continues_after_stop(tmp_path: Path) -> None:
         refused = place.run("retry")
         assert (refused.code, "steps changed: 2" in refused.err) == (2, True)
         assert f"rdc: to retry with this version: {place.script} retry --adopt" in refused.err
-    assert facts_of(place, "--adopt")["next"][0].endswith("retry --adopt")
+    assert facts_of(place)["next"][0].endswith("retry --adopt")
     assert place.run("retry", "--adopt", "--by", "ann").code == 75
     assert place.text("log") == "one\ntwo\nback\nright\n"
     assert [record["kind"] for record in place.records()].count("adopt") == 1
