@@ -81,8 +81,8 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     is_same, word = session.is_same(state), condition_of(state, is_busy)
     unfit = "" if is_same or word in ENDED else session.unfit(state)
     at = state.node if is_same else session.names_in(state).get(state.node, "")
-    asked = {step[0]: step[2] for step in state.steps}.get(state.node, "")  # by its own version
-    node = {"title": asked} if unfit else program["nodes"].get(at, {"title": ""})
+    node, own = program["nodes"].get(at, {"title": ""}), {step[0]: step[2] for step in state.steps}
+    node = {**picked(node, ("placeholders",)), "title": own.get(state.node, "")} if unfit else node  # as it was asked
     facts.update(state=word, run=state.begin["run"], began=state.begin["time"], step=state.node)
     now = {**program["registers"], **state.registers}
     facts["step_title"] = session.filled(node, "title", now)

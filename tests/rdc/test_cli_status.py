@@ -262,3 +262,5 @@ def test_questions_show_the_values_of_the_run_and_one_that_expired_is_over(tmp_p
     found = runs(tmp_path)
     assert found["a"]["question"] == "Restart web-1?: Is web-1 idle?"
     assert [found["deploy"][key] for key in ("state", "step", "question")] == ["stop", "", ""]
+    (tmp_path / "a.runbook.md").write_text(head + step.replace("}}?", "}} now?"), encoding="utf-8")
+    assert "WAITING at 1 Restart web-1?\n" in spawn("run", "a.runbook.md", "status", cwd=tmp_path).out
