@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := f02e8f22aa7a031f365da80dadd33475afaa798fb91bd18d095b0901b53ebb43
+override RDC_SHA256 := c54636abc098cd85f3e135beafdf641c2e51e1a627a9d5b07f9eb3435853954f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 8f86fff8e8a4e8d877818a5d0f49d498f63049e095eee231d068154fe1506880
+override RDC_SHA256 := 1a87d98305c9c3a50a95de47fb7ac685a0feb3bb6fad8dea1b12b32b3069c16b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 8a9af7203ddfa01a324d5880c725af52af1f6a8b75cee06efeb5bf37d7756b95
+override RDC_SHA256 := 3bea9460441e39e94532f952bd57d65c0f98dcc99625e125f1c7f4e49a7075e1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

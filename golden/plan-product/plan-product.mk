@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 278c0f65d383a64918d0d97962b8f135f2124cfb063aede2d7885fd76be69034
+override RDC_SHA256 := b8e89db1ae4c5f8c784d547e9fc10d7c9f0aaa7350beeea42714e47a23c1759d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

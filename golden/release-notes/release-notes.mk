@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 43ea5d55af61b5068f778bc08f992f0c110b65b2ab06b2426ef2d3b78260cf0b
+override RDC_SHA256 := 5f7639365773acdcd42ee318adfbe2f0debaec06f51727ef283cba0433b05af3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
