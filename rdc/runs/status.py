@@ -134,18 +134,18 @@ class _States(Struct, frozen=True):
         facts.update(step="" if word in ("COMPLETE", "STOP") else state.node, message=state.message)
         finished = tuple(finished_step(one, one["node"]) for one in state.finished)
         run = replace(run, **facts, holder=store.holder() if is_busy else "", finished=finished)
-        folder = os.path.realpath(self.at(self.home))
+        edition, folder = str(state.begin.get("edition", "")), os.path.realpath(self.at(self.home))
         root = project_around(folder).root
         place = options_for(f"{self.ours}/{name}", state.name)
         # A compiled program has its state where it was started, and a document where the root was then.
-        homes = (root, folder) if state.begin.get("edition") else (folder, root)
+        homes = (root, folder) if edition else (folder, root)
         files = [os.path.join(each, run.source) for each in homes]
         file = next(filter(os.path.isfile, files), files[0])
         if os.path.isfile(file):
             root = open_project(file).root  # that of a folder below, if its project is newer than the run
             own = place if root == folder else options_for(f"{self.ours}/{name}", "")
             run = replace(run, document=os.path.relpath(file, os.path.abspath(self.base)), place=own)
-        if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (shown := self._told(file, name, place)):
+        if edition.partition(" ")[0] in _TELLING and (shown := self._told(file, name, place)):
             return with_facts(run, shown)
         if not run.document:
             return replace(run, next=self._script(run.source, place))
