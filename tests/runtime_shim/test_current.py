@@ -99,8 +99,7 @@ def test_a_prompt_is_for_the_agent_unless_a_command_answers_it(tmp_path: Path) -
 def test_entries_of_a_parallel_step_are_answered_one_by_one(tmp_path: Path) -> None:
     reviews = Parallel((agent("First?", kind="a"), agent("Second?", kind="b")))
     place = Compiled(tmp_path, program(node("review", reviews)))
-    found = current(place)
-    assert facts(found, "kind", "by", "text") == ["parallel", "agent", ""]
+    assert facts(current(place), "kind", "by", "text") == ["parallel", "agent", ""]
     assert place.run("step", "review", "--at", "0:review").code == 75
     assert place.run("answer", "review_1", "fine", "--at", "0:review", AI_AGENT="1").code == 0
     assert status(place)["at"] == "0:review"

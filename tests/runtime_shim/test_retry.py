@@ -60,8 +60,7 @@ def test_retry_runs_the_step_that_failed_last_and_keeps_all_before_it(tmp_path: 
 def test_an_answer_that_stops_a_run_can_be_given_again(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
     place.run("run")
-    answered = place.run("answer", "1", "fail")
-    assert f"rdc: to run the failed step again: {place.script} retry" in answered.err
+    assert f"rdc: to run the failed step again: {place.script} retry" in place.run("answer", "1", "fail").err
     assert place.run("retry").last == "rdc: WAITING 1 Review"
     place.run("answer", "1", "pass")
     done = place.run("retry")
