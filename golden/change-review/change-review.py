@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8e4eeccc6db7ae7c9300d2eba4f73c956007db9f6c65d6fb72e4e838b558e8b8  -
+#   efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -177,11 +177,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8e4eeccc6db7ae7c9300d2eba4f73c956007db9f6c65d6fb72e4e838b558e8b8).
-# The playbook ends here, and you can stop reading. Up to the last END line, 6,493 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a).
+# The playbook ends here, and you can stop reading. Up to the last END line, 6,495 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6494 lines, sha256 d6778b415c6c03cdc04b81edb8cbc88085c8c90d5d02b6b3a35060b4db0ee780
+# --- 6496 lines, sha256 333da4c973c141b5d670f4810b8b2318e732dfa1170b7b805770ad200c02ee8d

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8bbd7e03a90bbdfdc57c0f225a79413e5e80bc8e4e18853263c9170b6708d4c0  -
+#   5d9517f2fc1b77971d6c49318ed6504f6abc652185c2c4759331611ff93c0159  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -97,11 +97,11 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 8bbd7e03a90bbdfdc57c0f225a79413e5e80bc8e4e18853263c9170b6708d4c0).
-# The runbook ends here, and you can stop reading. Up to the last END line, 2,814 lines are the same in every program
+# The runtime of rdc 0.1.0, edition commands (sha256 5d9517f2fc1b77971d6c49318ed6504f6abc652185c2c4759331611ff93c0159).
+# The runbook ends here, and you can stop reading. Up to the last END line, 2,815 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2815 lines, sha256 2e1a69560b568a49446cdde2a6ba149354e14c527365b1b2ee3cb17f0c99c71a
+# --- 2816 lines, sha256 a6c6fcf71c9ffea4b2cb281b658696665773bda07ad1288e888c12ccf4fb3680

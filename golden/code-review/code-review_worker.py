@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   a821b90802225c3f099581e3dab3abd22257afd0ddf3d56cd1145c4ee773c004  -
+#   d7136564832a7cb6eda9ce095a5775b0d6985bc7ed536ccb5005f91a92fe0c3f  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   bd72f0eff4180002d8ef54bdcf86c25874a36096ce458a2edd6e5cb12674af5b  -
+#   7d38e09ded97888e4b11429d3c8ca6d9792c7198a7d8ad0a0c1478779d2b1a03  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -117,13 +117,13 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 a821b90802225c3f099581e3dab3abd22257afd0ddf3d56cd1145c4ee773c004).
-# The part for workers: dbos-values (sha256 bd72f0eff4180002d8ef54bdcf86c25874a36096ce458a2edd6e5cb12674af5b).
-# The runbook ends here, and you can stop reading. Up to the last END line, 6,826 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition values (sha256 d7136564832a7cb6eda9ce095a5775b0d6985bc7ed536ccb5005f91a92fe0c3f).
+# The part for workers: dbos-values (sha256 7d38e09ded97888e4b11429d3c8ca6d9792c7198a7d8ad0a0c1478779d2b1a03).
+# The runbook ends here, and you can stop reading. Up to the last END line, 6,827 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6829 lines, sha256 82f0a0c18ebe5d7c04fae472dfe3406d9fb0f546f1098e0fe66ecc0ce73da45d
+# --- 6830 lines, sha256 9ca072085cf2d368d863ddf7f0e41b0c15577f47fe1c6d20a01d20da62563ce3

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8e4eeccc6db7ae7c9300d2eba4f73c956007db9f6c65d6fb72e4e838b558e8b8  -
+#   efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -280,11 +280,11 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8e4eeccc6db7ae7c9300d2eba4f73c956007db9f6c65d6fb72e4e838b558e8b8).
-# The workflow ends here, and you can stop reading. Up to the last END line, 6,493 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a).
+# The workflow ends here, and you can stop reading. Up to the last END line, 6,495 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6494 lines, sha256 093d4f5f367281d802d040210b9e359158e20ed2ebda31e9313a8bb30e04a48e
+# --- 6496 lines, sha256 9ff9a54593566032ee2fe32862297fad2d78ab47895b8b7b72c9573bb34fbf65

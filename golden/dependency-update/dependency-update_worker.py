@@ -10,9 +10,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8e4eeccc6db7ae7c9300d2eba4f73c956007db9f6c65d6fb72e4e838b558e8b8  -
+#   efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   346d35fc9d0ba541b64e91881d4b2c46b1700c5de85f3598532b66fa0e6a1862  -
+#   8fc8199e5b7068565ed7a85aa5966f4979a7c5a489d67e344e4118649cf799a5  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -300,13 +300,13 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8e4eeccc6db7ae7c9300d2eba4f73c956007db9f6c65d6fb72e4e838b558e8b8).
-# The part for workers: dbos-agents (sha256 346d35fc9d0ba541b64e91881d4b2c46b1700c5de85f3598532b66fa0e6a1862).
-# The workflow ends here, and you can stop reading. Up to the last END line, 8,608 lines are the same in every worker
+# The runtime of rdc 0.1.0, edition agents (sha256 efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a).
+# The part for workers: dbos-agents (sha256 8fc8199e5b7068565ed7a85aa5966f4979a7c5a489d67e344e4118649cf799a5).
+# The workflow ends here, and you can stop reading. Up to the last END line, 8,610 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
 # worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8611 lines, sha256 ec3d6719f2f8b9ca899973cbce25afc1d14705d817a298697425e356e7ca487a
+# --- 8613 lines, sha256 a336b0291e6322be771e5dba0c1f63dd7a8e73bb78764e842590c1df854753cd

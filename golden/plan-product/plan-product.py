@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   80cd1344356968c095e3706b1574324516cbe9acaad1bd196b587dd597cbfdf9  -
+#   86b5e6790dad367aa278fbfc9197d6b740ffb7b94256557ee80c9a6b2a7d316f  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -143,11 +143,11 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 80cd1344356968c095e3706b1574324516cbe9acaad1bd196b587dd597cbfdf9).
-# The specification ends here, and you can stop reading. Up to the last END line, 6,832 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 86b5e6790dad367aa278fbfc9197d6b740ffb7b94256557ee80c9a6b2a7d316f).
+# The specification ends here, and you can stop reading. Up to the last END line, 6,834 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6833 lines, sha256 9f790f10b75e400c9e13a7f8ba3213d332b04f35bb0e7cb76c53e45f78a03786
+# --- 6835 lines, sha256 c2552248364eeb07ebedd1e296a970378502f0a5ce97e574fe7717e4b0b9ef91

@@ -12,9 +12,9 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   80cd1344356968c095e3706b1574324516cbe9acaad1bd196b587dd597cbfdf9  -
+#   86b5e6790dad367aa278fbfc9197d6b740ffb7b94256557ee80c9a6b2a7d316f  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
-#   79c02900616e937a91625b2690542a39092c0589f0f144b50e05c06f95f6c568  -
+#   283f9ac98390ef85bdd7b946def4bbb5dad3b6b7bad3a08084b370640386e8cf  -
 #
 # Needs Linux or macOS, Python 3.10 or newer and the packages below. `uv run FILE` installs the packages from a package
 # index. To lock all of them, run `uv lock --script FILE`, and commit FILE.lock.
@@ -161,13 +161,13 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 80cd1344356968c095e3706b1574324516cbe9acaad1bd196b587dd597cbfdf9).
-# The part for workers: dbos-stepspec (sha256 79c02900616e937a91625b2690542a39092c0589f0f144b50e05c06f95f6c568).
-# The specification ends here, and you can stop reading. Up to the last END line, 9,012 lines are the same in every
+# The runtime of rdc 0.1.0, edition stepspec (sha256 86b5e6790dad367aa278fbfc9197d6b740ffb7b94256557ee80c9a6b2a7d316f).
+# The part for workers: dbos-stepspec (sha256 283f9ac98390ef85bdd7b946def4bbb5dad3b6b7bad3a08084b370640386e8cf).
+# The specification ends here, and you can stop reading. Up to the last END line, 9,014 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
 # start the worker.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 9015 lines, sha256 5a7fe9f5aff9b45d286d38d0cfe059cd2d6cd60d6052ac16bc47c95769777329
+# --- 9017 lines, sha256 8d573c0dc0770e1464489bf7be24a5d8ce88fc6ea9056b8b32617a5ab98a5f9b

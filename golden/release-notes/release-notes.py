@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   8e4eeccc6db7ae7c9300d2eba4f73c956007db9f6c65d6fb72e4e838b558e8b8  -
+#   efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -161,11 +161,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8e4eeccc6db7ae7c9300d2eba4f73c956007db9f6c65d6fb72e4e838b558e8b8).
-# The program ends here, and you can stop reading. Up to the last END line, 6,493 lines are the same in every program
+# The runtime of rdc 0.1.0, edition agents (sha256 efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a).
+# The program ends here, and you can stop reading. Up to the last END line, 6,495 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6494 lines, sha256 2b96858d9b673feac22c312cebbb739ab3b65786cd2554a61f98b972157a890d
+# --- 6496 lines, sha256 0a7cfb1f29fafe9281c09c9499a329ab9dc3b7c04f39c35b01f298cd80640205

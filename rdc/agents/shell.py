@@ -88,7 +88,7 @@ class Call(Struct, frozen=True):
 
 def _deciding(words: Sequence[str]) -> tuple[str, str]:
     options = {word.partition("=")[0] for word in words}
-    if "status" not in words[:_MOST] and "--dry-run" not in options and (found := sorted(options & DECIDING_OPTIONS)):
+    if "--dry-run" not in options and (found := sorted(options & DECIDING_OPTIONS)):
         return found[0], ""
     if "build" in words and "--approve" in options:
         return "build --approve", ""

@@ -282,7 +282,7 @@ def _call(words: Sequence[str], folder: str, *, given: str = "", timeout: float 
 
 def _read(file: str, place: Sequence[str], folder: str, options: Sequence[str] = ()) -> Run:
     """Return the run of a document, also if the document has changed. `options` may decide who acts."""
-    words = [file, "status", *place, "--json", "--adopt", *_callers(options)]
+    words = [file, "status", *place, "--json", *_callers(options)]
     run: Run = _module("status").run_with(json.loads(_call(words, folder).output), file, place, folder)
     return run
 

@@ -134,16 +134,18 @@ class _States(Struct, frozen=True):
         facts.update(step="" if word in ("COMPLETE", "STOP") else state.node, message=state.message)
         finished = tuple(finished_step(one, one["node"]) for one in state.finished)
         run = replace(run, **facts, holder=store.holder() if is_busy else "", finished=finished)
-        folder = os.path.realpath(self.at(self.home))
+        edition, folder = str(state.begin.get("edition", "")), os.path.realpath(self.at(self.home))
         root = project_around(folder).root
         place = options_for(f"{self.ours}/{name}", state.name)
-        files = [os.path.join(each, run.source) for each in (root, folder)]  # the run may be older than the project
+        # A compiled program has its state where it was started, and a document where the root was then.
+        homes = (root, folder) if edition else (folder, root)
+        files = [os.path.join(each, run.source) for each in homes]
         file = next(filter(os.path.isfile, files), files[0])
         if os.path.isfile(file):
             root = open_project(file).root  # that of a folder below, if its project is newer than the run
             own = place if root == folder else options_for(f"{self.ours}/{name}", "")
             run = replace(run, document=os.path.relpath(file, os.path.abspath(self.base)), place=own)
-        if str(state.begin.get("edition")).partition(" ")[0] in _TELLING and (shown := self._told(file, name, place)):
+        if edition.partition(" ")[0] in _TELLING and (shown := self._told(file, name, place)):
             return with_facts(run, shown)
         if not run.document:
             return replace(run, next=self._script(run.source, place))
@@ -186,7 +188,8 @@ class _States(Struct, frozen=True):
         if not words:
             _, _, end = _text(f"{folder}/log").rpartition(", ")
             word, _, message = end.strip().partition(" ")
-            calls = tuple(shlex.join([*called, each]) for each in ("retry", "run") if called and word == "STOP")
+            offered = ("retry", "run") if _text(f"{folder}/failed") else ("run",)
+            calls = tuple(shlex.join([*called, each]) for each in offered if called and word == "STOP")
             ended = replace(run, state=word.lower(), message=message, next=calls)
             return ended if word in ("COMPLETE", "STOP") else run
         step, holder = words.get("at", ""), _holder(folder)
@@ -224,7 +227,7 @@ def elsewhere(name: str, root: str, document: str) -> tuple[list[str], list[str]
     below = [os.path.normpath(os.path.join(root, each)) for each in _below(root, os.curdir, NEAR)]
     near = [os.path.realpath(os.curdir), os.path.dirname(os.path.realpath(document)), *below]
     folders = [folder for folder in dict.fromkeys(near) if folder != root]
-    found = [f"{folder}/{OURS}/{each}" for folder in folders for each in {name: 0, _name_from(folder, document): 0}]
+    found = [f"{folder}/{OURS}/{each}" for folder in folders for each in sorted({name, _name_from(folder, document)})]
     ours = [each for each in found if os.path.isfile(f"{each}/journal") and is_trusted(os.lstat(each))]
     return [os.path.relpath(each) for each in ours], folders
 
@@ -237,24 +240,26 @@ def _name_from(folder: str, document: str) -> str:
 
 def take_moved(directory: str, identity: Callable[[], Table]) -> None:
     """Rename the states of the same program, and record it, if its document no longer exists: it was moved here."""
-    ours = os.path.dirname(directory)
+    ours, name = os.path.dirname(directory), os.path.basename(directory).partition("@")[0]
     if os.path.lexists(directory) or not os.path.isdir(ours):
         return
     for each in sorted(os.listdir(ours)):
         _, sign, label = each.partition("@")
-        store, place = Store(f"{ours}/{each}", known_modes()), f"{directory}{sign}{label}"
+        store, place = Store(f"{ours}/{each}", known_modes()), f"{ours}/{name}{sign}{label}"
         try:
             state = store.read()
         except (UsageError, OSError, IndexError):
             continue
-        is_gone = state is not None and not Path(os.path.dirname(ours), state.source).exists()
-        is_free = not os.path.lexists(place) and not store.is_busy()
-        if state and is_gone and is_free and state.program == identity()["program"]:
+        if state is None or os.path.lexists(place) or store.is_busy():
+            continue
+        is_gone = not Path(os.path.dirname(ours), state.source).exists()
+        is_cut_off = state.name == name and any(note["kind"] == "moved" for note in state.notes)
+        if (is_gone or is_cut_off) and state.program == identity()["program"]:
             store.lock()
             store.records()
-            os.rename(store.directory, place)
             store.open()
             store.append({"kind": "moved", "time": utc_now(), **picked(identity(), ("name", "source"))})
+            os.rename(store.directory, place)
             os.close(store.lock_file)  # the command takes it next
             sys.stderr.write(f"rdc: {state.source!a} was moved: {store.directory} is now {place}\n")
 

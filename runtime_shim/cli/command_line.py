@@ -136,7 +136,7 @@ OPTIONS: Options = (
     ("run resume", "--assume", "WORD", "assume this outcome for the interrupted command"),
     ("run resume answer approve goto", "--events", "FILE", "append events to FILE as JSON lines"),
     ("run", "--dry-run", "", "show the path, but run and record nothing"),
-    ("resume status", "--adopt", "", "accept a run of another version"),
+    ("resume", "--adopt", "", "accept a run of another version"),
     ("status history", "--json", "", "print JSON"),
     ("history", "--prune", "N|AGE", "delete all but the newest N runs, or runs older than AGE (12h, 30d, 8w)"),
 )

@@ -116,7 +116,8 @@ class Extension(Part):
     - `mask(text)`: a text without secrets. `call(words)`: another command for a subcommand, or "".
     - `repeat(command)`: the words that later calls about this run repeat.
     - `hint()`: a suffix for the command that continues an answered run.
-    - `again(state)`: commands that continue a run that has ended, each with its purpose; `may_retry(state)`.
+    - `again(state)`: commands that continue a run that has ended, each with its purpose.
+    - `may_retry(state)`: whether the failed step can run again.
     - `choices(state, condition)`: such commands that answer the step, instead of the usual ones.
     - `facts(state)`: facts for the status of a run. `described(state, facts)`: the whole status.
     - `lines(facts, record)`: status lines below a step, or above all steps for None.
@@ -159,7 +160,7 @@ class Session:
 
     answers: Any = ("", ())  # digest of the file of answers, unused answers
     signals: Any = None
-    lender = _group = ""  # who lends the lock of the run to this call; the group of the last step
+    lender, _group = "", ""  # who lends the lock of the run to this call; the group of the last step
 
     def __init__(self, program: Table, options: Any, display: Display, kinds: Kinds, host: Host = ANY_HOST) -> None:
         self.program, self.options, self.display, self.host = program, options, display, host
@@ -175,7 +176,7 @@ class Session:
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
         self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
-        if not options.state_dir:
+        if not options.state_dir or getattr(options, "as", None):
             host.moved(directory, self.identity)
 
     # --- The extensions ---
@@ -239,14 +240,15 @@ class Session:
         if old is None or (begins and old.condition in ENDED):
             return old
         is_same = self.is_same(old)
-        if not is_same and old.source != about["source"]:  # otherwise the document was moved
-            theirs = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
-            raise UsageError(reset, f"{theirs}, not of {about['source']}; use --state-dir")
+        mine, theirs = f"/{about['source']}", f"/{old.source}"
+        if not (is_same or mine.endswith(theirs) or theirs.endswith(mine)):  # else the document or its root was moved
+            found = f"{self.store.directory} has a run of {old.source} ({old.begin['run']})"
+            raise UsageError(reset, f"{found}, not of {about['source']}; use --state-dir")
         if begins:
             choices = [] if self.unfit(old) else [f"to resume it:   {self.call('resume', *['--adopt'][is_same:])}"]
             version = "" if is_same else " of a different version of this program"
             raise UsageError(*choices, reset, f"an unfinished run{version} is at step {old.node}")
-        if not (is_same or self.options.adopt or old.condition in ENDED):
+        if not (is_same or self.options.adopt or self.options.command == "status" or old.condition in ENDED):
             raise self.of_another_version(old)
         return old
 
@@ -276,12 +278,11 @@ class Session:
         if self.unfit(state):
             raise self.of_another_version(state)
         names = self.names_in(state)
-        node = names[state.node]
-        condition = state.condition if self.performers[node].recovers else "waiting"
+        condition = state.condition if self.performers[names[state.node]].recovers else "waiting"
         old = {renamed(name, state, names): value for name, value in state.registers.items()}
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
         now = {step[0]: names.get(step[0], f"{step[0]} (removed)") for step in state.steps}
-        stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": node}
+        stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}, "node": names[state.node]}
         self.record({"kind": "adopt", **self.identity(), **stand, "renamed": now})
 
     def beside(self) -> dict[str, str]:

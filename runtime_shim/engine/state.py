@@ -131,11 +131,13 @@ class State:
 
     def left(self, noun: str = "command") -> str:
         """Return the processes that outlive an interrupted step, and the command that ends them, or ""."""
-        groups = [(note["pid"], is_alive(note)) for note in self.notes if note["kind"] == "process"]
-        left = [one for one, is_led in groups if is_led or (started_at(one) is None and has_members(one))]
-        pids, is_led = ", ".join(map(str, left)), any(is_led for _, is_led in groups)
-        runs = f"its {noun} still runs (pid {pids})" if is_led else f"processes of its {noun} still run (group {pids})"
-        return f"{runs}; wait until it ends, or stop it: kill -- -{pids.replace(', ', ' -')}" if left else ""
+        led = [note["pid"] for note in self.running_processes()]
+        noted = [note["pid"] for note in self.notes if note["kind"] == "process"]
+        left = [pid for pid in noted if pid in led or (started_at(pid) is None and has_members(pid))]
+        pids, whose = ", ".join(map(str, left)), "or another program's if the machine was restarted"
+        group = f"processes of its {noun} still run (group {pids}), {whose}"
+        runs = f"its {noun} still runs (pid {pids})" if led else group
+        return f"{runs}; wait until the group ends, or stop it: kill -- -{pids.replace(', ', ' -')}" if left else ""
 
 
 def is_over(state: State) -> bool:
@@ -285,9 +287,8 @@ def matched(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key in FOUND_BY:
         free: dict[Any, list[str]] = {}
-        taken = {*found.values()}
         for step in new:
-            if step[0] not in taken and key(step):
+            if step[0] not in found.values() and key(step):
                 free.setdefault(tuple(key(step)), []).append(step[0])
         for step in old:
             if step[0] not in found and free.get(tuple(key(step))):

@@ -36,13 +36,13 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
     if condition in (*ENDED, "expired"):
         again = session.gathered("again", state)
         is_free = not (is_over(state) or again) and all(session.each("may_retry", state))
-        retry = [("to run the failed step again", call("retry", *adopt))] * is_free
+        retry = [("to run the failed step again", call("retry", *adopt))] if is_free else []
         return [*retry, *again, ("to start a new run", call("run"))]
     if adopt and session.unfit(state):
         return [("to archive it", call("reset"))]
     if condition == "interrupted":
         words, can_rerun = decidable(state, node)
-        rerun = [("to run it again", call("resume", *adopt, "--rerun-interrupted"))] * can_rerun
+        rerun = [("to run it again", call("resume", *adopt, "--rerun-interrupted"))] if can_rerun else []
         return [*rerun, *((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
@@ -81,8 +81,8 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
     is_same, word = session.is_same(state), condition_of(state, is_busy)
     unfit = "" if is_same or word in ENDED else session.unfit(state)
     at = state.node if is_same else session.names_in(state).get(state.node, "")
-    asked = {step[0]: step[2] for step in state.steps}.get(state.node, "")  # by its own version
-    node = {"title": asked} if unfit else program["nodes"].get(at, {"title": ""})
+    node, own = program["nodes"].get(at, {"title": ""}), {step[0]: step[2] for step in state.steps}
+    node = {**picked(node, ("placeholders",)), "title": own.get(state.node, "")} if unfit else node  # as it was asked
     facts.update(state=word, run=state.begin["run"], began=state.begin["time"], step=state.node)
     now = {**program["registers"], **state.registers}
     facts["step_title"] = session.filled(node, "title", now)
@@ -102,7 +102,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
 
 def status(session: Session) -> int:
     """Print the status, also that of another version's run."""
-    is_busy, session.options.adopt = session.store.is_busy(), True  # first: it may end in between
+    is_busy = session.store.is_busy()  # first: it may end in between
     facts = describe(session, session.read() if session.read_state() else None, is_busy)
     return session.display.say([json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts))
 

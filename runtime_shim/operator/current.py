@@ -90,13 +90,13 @@ class CurrentStep(Extension):
     options = (("step answer approve", "--at", "N:STEP", "only if the run is at this place of its status"),)
 
     def prepare(self) -> None:
-        """Refuse decisions by an agent, and ask it nothing at a terminal. `status --adopt` only looks."""
+        """Refuse decisions by an agent, and ask it nothing at a terminal."""
         if not is_by_agent():
             return
         self.session.display.is_terminal = False
         options = vars(self.session.options)
         decides = options["command"] in OF_PERSONS or any(map(options.get, DECIDING))
-        if decides and options["command"] != "status" and not options.get("dry_run"):
+        if decides and not options.get("dry_run"):
             raise UsageError(FOR_A_PERSON)
 
     def read(self, state: State) -> None:

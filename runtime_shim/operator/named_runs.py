@@ -39,7 +39,7 @@ def status_of_all(session: Session) -> int:
     """Print the status of the run, or a list of all runs."""
     if not session.options.all:
         return status(session)
-    if session.options.state_dir or session.options.json or session.options.adopt:
+    if session.options.state_dir or session.options.json:
         raise UsageError("status --all takes no other options")
     return list_runs(session)
 

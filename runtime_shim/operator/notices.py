@@ -4,8 +4,10 @@ import json
 import os
 import signal
 import time
+from contextlib import suppress
 
 from runtime_shim.engine.journal import Record
+from runtime_shim.engine.program import UsageError
 from runtime_shim.engine.session import Extension, Session
 from runtime_shim.engine.state import State, utc_now
 from runtime_shim.engine.texts import one_line
@@ -50,7 +52,8 @@ class Notices(Extension):
         state = self.session.state
         if self._command and all(note["kind"] != "sent" for note in state.notes):
             self._send("run_finished", {"result": state.condition, "message": state.message})
-            self.session.record({"kind": "sent"})
+            with suppress(UsageError):  # the run has ended, also on a full disk
+                self.session.record({"kind": "sent"})
 
     def _send(self, event: str, fields: Record) -> None:
         session, command = self.session, self._command

@@ -75,8 +75,7 @@ class Retries(Extension):
 
     def may_retry(self, state: State) -> bool:
         """Return whether this version has the failed step, as far as that is known before."""
-        session = self.session
-        is_unknown = any(each.reopens for each in session.extensions)
+        session, is_unknown = self.session, any(each.reopens for each in self.session.extensions)
         return session.is_same(state) or is_unknown or not session.unfit(failed_last(session)[1])
 
     def end(self) -> None:

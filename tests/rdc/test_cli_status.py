@@ -121,6 +121,9 @@ def test_status_lists_runs_of_makefiles(tmp_path: Path, output: str, called: str
     make(tmp_path, *words, "retry")
     make(tmp_path, *words, "STEP=2", "REPLY=yes")
     assert call("status", cwd=tmp_path).out.startswith("deploy.make  COMPLETE")
+    for more in ((), ("STEP=2", "REPLY=no"), ("clean",)):
+        make(tmp_path, *words, *more)
+    assert runs(tmp_path)["deploy.make"]["next"] == [f"{called} run"], "the failed step is forgotten"
 
 
 def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Path) -> None:
@@ -258,3 +261,5 @@ def test_questions_show_the_values_of_the_run_and_one_that_expired_is_over(tmp_p
     found = runs(tmp_path)
     assert found["a"]["question"] == "Restart web-1?: Is web-1 idle?"
     assert [found["deploy"][key] for key in ("state", "step", "question")] == ["stop", "", ""]
+    (tmp_path / "a.runbook.md").write_text(head + step.replace("}}?", "}} now?"), encoding="utf-8")
+    assert "WAITING at 1 Restart web-1?\n" in spawn("run", "a.runbook.md", "status", cwd=tmp_path).out

@@ -1,6 +1,7 @@
 """A document has one identity (R4), and its output depends on the input only."""
 
 import json
+import resource
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -92,19 +93,21 @@ def test_outside_of_a_project_a_document_keeps_its_run_beside_it(tmp_path: Path)
 def test_a_run_is_found_where_the_root_was_when_it_started(tmp_path: Path) -> None:
     project(tmp_path, {"ops/deploy.runbook.md": "Deploy"}, root="")
     begin(tmp_path / "ops", "deploy.runbook.md")
-    (tmp_path / "rdc.toml").touch()
+    project(tmp_path, {"deploy.runbook.md": "Another"})
     found = spawn("run", "ops/deploy.runbook.md", "status", cwd=tmp_path)
     assert found.err == "rdc: this run is in ops/.rdc/deploy\n"
     assert "\n  rdc run ops/deploy.runbook.md answer 2 yes --state-dir ops/.rdc/deploy\n" in found.out
     command = "rdc run deploy.runbook.md answer 2 yes --state-dir .rdc/deploy"
     assert f"\n  {command}\n" in spawn("status", cwd=tmp_path / "ops").out
+    document(tmp_path, "ops/deploy.runbook.md", (ASKS + LAST).format(title="Deploy").replace("3. Go", "3. Deliver"))
+    assert spawn("run", "ops/deploy.runbook.md", "resume", "--adopt", cwd=tmp_path).code == 75
     assert "rdc: COMPLETE" in spawn("answer", "2", "yes", "--resume", cwd=tmp_path / "ops").exits(0).err
 
 
 def test_a_run_of_another_document_is_refused_with_its_owner(tmp_path: Path) -> None:
     project(tmp_path, {"shop/deploy.runbook.md": "Shop", "shop.deploy.runbook.md": "Other"})
     begin(tmp_path, "shop/deploy.runbook.md")
-    for words in ((), ("resume", "--adopt"), ("status", "--adopt"), ("answer", "2", "yes")):
+    for words in ((), ("resume", "--adopt"), ("status",), ("answer", "2", "yes")):
         refused = spawn("run", "shop.deploy.runbook.md", *words, cwd=tmp_path).exits(2)
         assert "has a run of shop/deploy.runbook.md" in refused.err
         assert "--adopt" not in refused.err
@@ -117,9 +120,12 @@ def test_runs_with_a_label_move_along_and_another_program_takes_none(tmp_path: P
     (tmp_path / "a.runbook.md").write_text(head + text)
     for label in ("eu", "us"):
         assert spawn("run", "a.runbook.md", "run", "--as", label, cwd=tmp_path).code == 75
-    (tmp_path / "a.runbook.md").rename(tmp_path / "b.runbook.md")
+    (tmp_path / "a.runbook.md").rename(tmp_path / "c.runbook.md")
+    assert "WAITING at 2" in spawn("run", "c.runbook.md", "status", "--as", "us", cwd=tmp_path).out
+    assert states(tmp_path) == [".rdc/c@eu", ".rdc/c@us"]
+    (tmp_path / "c.runbook.md").rename(tmp_path / "b.runbook.md")
     assert "No run has started here" in spawn("run", "other.runbook.md", "status", cwd=tmp_path).out
-    assert states(tmp_path) == [".rdc/a@eu", ".rdc/a@us"]
+    assert states(tmp_path) == [".rdc/c@eu", ".rdc/c@us"]
     assert "No run has started here" in spawn("run", "b.runbook.md", "status", cwd=tmp_path).out
     assert states(tmp_path) == [".rdc/b@eu", ".rdc/b@us"]
     assert spawn("run", "b.runbook.md", "answer", "2", "yes", "--as", "us", cwd=tmp_path).code == 0
@@ -129,14 +135,20 @@ def test_the_run_of_a_moved_document_moves_along(tmp_path: Path) -> None:
     project(tmp_path, {"shop/deploy.runbook.md": "Shop"})
     begin(tmp_path, "shop/deploy.runbook.md")
     (tmp_path / "ops").mkdir()
-    shutil.copy(tmp_path / "shop/deploy.runbook.md", tmp_path / "ops/release.runbook.md")
-    copied = spawn("run", "ops/release.runbook.md", "status", cwd=tmp_path)
-    assert "No run has started here" in copied.out, "the other document still exists"
-    (tmp_path / "shop/deploy.runbook.md").unlink()
-    moved = spawn("run", "ops/release.runbook.md", "answer", "2", "yes", cwd=tmp_path)
-    assert (moved.code, "'shop/deploy.runbook.md' was moved" in moved.err) == (0, True)
+    source, words, old = tmp_path / "shop/deploy.runbook.md", ("run", "ops/release.runbook.md"), ".rdc/shop.deploy"
+    shutil.copy(source, tmp_path / "ops/release.runbook.md")
+    assert "No run has started here" in spawn(*words, "status", cwd=tmp_path).out, "the other document still exists"
+    source.unlink()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / old / "journal").stat().st_size, before[1]))
+    full = spawn(*words, "status", cwd=tmp_path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (full.code, f"{old}/journal: cannot record" in full.err, states(tmp_path)) == (2, True, [old])
+    assert "'shop/deploy.runbook.md' was moved" in spawn(*words, "status", cwd=tmp_path).exits(0).err
+    (tmp_path / ".rdc/ops.release").rename(tmp_path / old)  # where it is if rdc was killed in between
+    assert f"{old} is now " in spawn(*words, "answer", "2", "yes", cwd=tmp_path).exits(0).err
     assert states(tmp_path) == [".rdc/ops.release"]
-    assert spawn("run", "ops/release.runbook.md", "resume", cwd=tmp_path).code == 0
+    assert spawn(*words, "resume", cwd=tmp_path).code == 0
 
 
 def test_the_run_of_a_moved_document_is_that_of_its_new_place(tmp_path: Path) -> None:

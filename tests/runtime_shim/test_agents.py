@@ -178,8 +178,7 @@ def test_agent_that_is_killed_with_its_runner_is_decided_about(tmp_path: Path) -
     place.wait_for("ready")
     wait_until(lambda: place.records()[-1]["kind"] == "process")
     kill(runner)
-    status = json.loads(place.run("status", "--json").out)
-    assert status["pid"] == int(place.text("pid"))
+    assert json.loads(place.run("status", "--json").out)["pid"] == int(place.text("pid"))
     waiting = place.run("resume", "--agent", "echo OK")
     assert waiting.code == 75
     assert "its agent still runs" in waiting.err

@@ -99,8 +99,7 @@ def test_a_prompt_is_for_the_agent_unless_a_command_answers_it(tmp_path: Path) -
 def test_entries_of_a_parallel_step_are_answered_one_by_one(tmp_path: Path) -> None:
     reviews = Parallel((agent("First?", kind="a"), agent("Second?", kind="b")))
     place = Compiled(tmp_path, program(node("review", reviews)))
-    found = current(place)
-    assert facts(found, "kind", "by", "text") == ["parallel", "agent", ""]
+    assert facts(current(place), "kind", "by", "text") == ["parallel", "agent", ""]
     assert place.run("step", "review", "--at", "0:review").code == 75
     assert place.run("answer", "review_1", "fine", "--at", "0:review", AI_AGENT="1").code == 0
     assert status(place)["at"] == "0:review"
@@ -172,7 +171,7 @@ def test_there_is_no_current_step_before_the_start_after_the_end_or_of_another_v
     place.write(DEPLOY)
     assert place.run("run").code == 75
     place.write(table_of({"1": shell("echo built", "2"), "2": ask("3"), "3": shell("echo other", "COMPLETE")}))
-    found = status(place, "--adopt")
+    found = status(place)
     assert (found["same_program"], found["current"], found["at"]) == (False, None, "1:2")
 
 
@@ -331,7 +330,7 @@ def test_an_agent_may_look_run_steps_and_answer_its_own(tmp_path: Path) -> None:
     steps = node("1", sh("true"), edge("2", "pass"), edge("STOP")), node("2", agent("Write it."))
     place = Compiled(tmp_path, program(*steps))
     assert place.run("run", AI_AGENT="1").code == 75
-    assert status(place, "--adopt", AI_AGENT="1")["current"]["by"] == "agent"
+    assert status(place, AI_AGENT="1")["current"]["by"] == "agent"
     assert place.run("answer", "2", "done", "--at", "1:2", "--resume", AI_AGENT="1").code == 0
     assert place.run("answer", "2", "done", AI_AGENT="1").last.startswith("rdc: error: no step is waiting")
 

@@ -64,6 +64,14 @@ def test_answer_that_cannot_be_recorded_is_to_be_given_again(tmp_path: Path) -> 
     assert result.last.endswith("deploy.py answer 2 fail")
 
 
+def test_a_notice_that_cannot_be_recorded_changes_no_end(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
+    place.hook("import os\nwrite = os.write\nos.write = lambda file, line: b'sent' not in line and write(file, line)")
+    ended = place.run("run", "--notify", "cat > notice", "--events", "events")
+    assert (ended.code, ended.last) == (0, "rdc: COMPLETE all done")
+    assert ("run_finished" in place.text("notice"), "run_finished" in place.text("events")) == (True, True)
+
+
 @pytest.mark.parametrize("call", ["os.mkdir", "fcntl.flock", "os.fsync", "os.ftruncate", "os.pwrite"])
 def test_errors_of_the_system_name_the_file(tmp_path: Path, call: str) -> None:
     place = Place(tmp_path, REVIEW)

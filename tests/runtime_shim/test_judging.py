@@ -98,8 +98,7 @@ def test_output_is_shown_as_a_terminal_leaves_it() -> None:
 def test_a_secret_that_a_color_cuts_is_masked(tmp_path: Path) -> None:
     steps = {"1": shell("printf 'hun\\033[31mter2\\n'; exit 1", "STOP", "2"), "2": ask("COMPLETE")}
     place = Place(tmp_path, program(steps, secrets=["TOKEN"]))
-    done = place.run("run", "--logs", TOKEN="hunter2")
-    assert "    | ***\n" in done.err
+    assert "    | ***\n" in place.run("run", "--logs", TOKEN="hunter2").err
     assert "    | ***\n" in place.run("status", TOKEN="hunter2").out
     report = place.run("report", TOKEN="hunter2").out
     assert "\n***\n" in report

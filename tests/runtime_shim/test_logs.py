@@ -26,8 +26,7 @@ pytestmark = pytest.mark.process
 def test_logs_keep_what_commands_print_in_its_order(tmp_path: Path) -> None:
     command = "echo one; echo two >&2; echo three; exit 4"
     place = Place(tmp_path, program({"../a b/%": shell(command, "COMPLETE", "4"), "4": shell("true", "COMPLETE")}))
-    done = place.run("run", "--logs")
-    assert done.out == "one\ntwo\nthree\n", "it is shown as before"
+    assert place.run("run", "--logs").out == "one\ntwo\nthree\n", "it is shown as before"
     assert logs(place) == {"001-..%2Fa b%2F%25.log": "one\ntwo\nthree\n", "002-4.log": ""}
     assert place.run("run").code == 0
     assert len(list((place.journal.parent / "history").glob("*.logs"))) == 1, "logs go with their run"
@@ -43,8 +42,7 @@ def test_logs_keep_what_commands_print_in_its_order(tmp_path: Path) -> None:
 )
 def test_a_log_has_a_limit_and_keeps_the_end(tmp_path: Path, command: str, whole: str) -> None:
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
-    done = place.run("run", "--logs", "--log-limit", "1k")
-    assert done.out == whole
+    assert place.run("run", "--logs", "--log-limit", "1k").out == whole
     assert logs(place) == {"001-1.log": whole[-1024:]}
     assert place.run("run", "--logs", "--log-limit", "many").code == 2
 
@@ -84,8 +82,7 @@ def test_a_secret_is_masked_wherever_the_pieces_of_an_endless_line_end(before: i
     for place in range(0, len(data), 65_536):
         logs.keep(log, data[place : place + 65_536])
     logs.keep(log, b"")
-    stored = (tmp_path / "log").read_text()
-    assert stored == "x" * before + "***" + "y" * 3_000_000
+    assert (tmp_path / "log").read_text() == "x" * before + "***" + "y" * 3_000_000
 
 
 def test_a_log_that_cannot_be_kept_leaves_the_step_to_be_begun(tmp_path: Path) -> None:

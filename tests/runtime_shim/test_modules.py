@@ -261,8 +261,7 @@ def test_no_edition_can_open_a_connection_and_small_ones_start_only_shells() -> 
         if "socket" in found:  # a pair of sockets within the program is no connection
             assert set(re.findall(r"socket\.(\w+)", runtime(name))) == {"socketpair"}
         if name in ("script", "commands"):
-            started = STARTING.intersection(re.findall(r"os\.(\w+)\(", runtime(name)))
-            assert started <= {"posix_spawn", "posix_spawnp"}
+            assert STARTING.intersection(re.findall(r"os\.(\w+)\(", runtime(name))) <= {"posix_spawn", "posix_spawnp"}
             assert "subprocess" not in found
     assert "urllib.request" in set(imported_by(runtime_for("github"))), "the part for workflows can"
 

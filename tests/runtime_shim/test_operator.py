@@ -34,8 +34,7 @@ def test_a_decision_about_an_interrupted_step_is_signed_once(how: tuple[str, ...
     place.run("run")
     wait_until(lambda: "--assume pass" in place.run("status").out)
     assert place.run("resume", *how, "--by", "eve").code == 0
-    signed = [record["kind"] for record in place.records() if "by" in record]
-    assert signed == [kind]
+    assert [record["kind"] for record in place.records() if "by" in record] == [kind]
     assert "by eve" in place.run("status").out
 
 

@@ -42,8 +42,7 @@ def test_values_of_a_command_that_was_done_by_hand_are_given(tmp_path: Path) -> 
         node("2", sh("touch y id"), edge("COMPLETE", None, Keep("id", "output", "id"))),
         slots=("id",), message=of("made ", slot("id")),
     ))  # fmt: skip
-    shown = place.run("run", "--prompted").err
-    assert re.search("with outputs: .* answer 1 pass --value 'id=…'\n", shown)
+    assert re.search("with outputs: .* answer 1 pass --value 'id=…'\n", place.run("run", "--prompted").err)
     assert "expected NAME=VALUE" in place.run("answer", "1", "pass", "--value", "other=1").last
     refused = place.run("answer", "1", "pass", "--value", "id=\udcff")
     assert (refused.code, refused.last) == (2, "rdc: error: --value id is not UTF-8")

@@ -162,8 +162,7 @@ def test_a_long_run_has_a_short_report() -> None:
     ]
     start = begin(registers={f"{HOSTILE}{number}": HOSTILE * 9 for number in range(99)})
     bad[-1].update(condition="stop", message=HOSTILE * 99)
-    many = page([start, *bad], {"title": HOSTILE * 99, "nodes": {}}, LOG)
-    assert len(many) <= LONGEST_REPORT
+    assert len(page([start, *bad], {"title": HOSTILE * 99, "nodes": {}}, LOG)) <= LONGEST_REPORT
 
 
 TWO = {"1": shell("echo one; exit 3", "COMPLETE", "2"), "2": ask("COMPLETE", question="yes/no")}

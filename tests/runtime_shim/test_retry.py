@@ -60,8 +60,7 @@ def test_retry_runs_the_step_that_failed_last_and_keeps_all_before_it(tmp_path: 
 def test_an_answer_that_stops_a_run_can_be_given_again(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
     place.run("run")
-    answered = place.run("answer", "1", "fail")
-    assert f"rdc: to run the failed step again: {place.script} retry" in answered.err
+    assert f"rdc: to run the failed step again: {place.script} retry" in place.run("answer", "1", "fail").err
     assert place.run("retry").last == "rdc: WAITING 1 Review"
     place.run("answer", "1", "pass")
     done = place.run("retry")
@@ -142,7 +141,7 @@ def test_a_corrected_document_continues_after_stop(tmp_path: Path) -> None:
         refused = place.run("retry")
         assert (refused.code, "steps changed: 2" in refused.err) == (2, True)
         assert f"rdc: to retry with this version: {place.script} retry --adopt" in refused.err
-    assert facts_of(place, "--adopt")["next"][0].endswith("retry --adopt")
+    assert facts_of(place)["next"][0].endswith("retry --adopt")
     assert place.run("retry", "--adopt", "--by", "ann").code == 75
     assert place.text("log") == "one\ntwo\nback\nright\n"
     assert [record["kind"] for record in place.records()].count("adopt") == 1

@@ -58,8 +58,7 @@ def test_an_override_lets_one_event_pass_and_opens_nothing(tmp_path: Path) -> No
     assert passed.code == 0, passed.err
     record = next(one for one in place.records() if one["kind"] == "override")
     assert (record["rule"], record["event"], record["by"], record["note"]) == ("approved", "start of 3", "ann", note)
-    line = f"rule approved was overridden for the start of 3 by ann: {note}"
-    assert line in place.run("status").out
+    assert f"rule approved was overridden for the start of 3 by ann: {note}" in place.run("status").out
     assert json.loads(place.run("status", "--json").out)["overrides"][0]["note"] == note
     assert [json.loads(one)["event"] for one in place.text("events").splitlines()] == ["goto", "override"]
     assert place.run("resume").code == -9
@@ -67,8 +66,7 @@ def test_an_override_lets_one_event_pass_and_opens_nothing(tmp_path: Path) -> No
     assert (again.code, again.last) == (75, "rdc: WAITING 3 Step 3"), "a repetition is another start"
     assert HELD in again.err
     place.made = deploys(APPROVED)
-    over = place.run("resume", "--override", "approved", "--note", "x\ty")
-    assert over.code == 2, "a note is one line"
+    assert place.run("resume", "--override", "approved", "--note", "x\ty").code == 2, "a note is one line"
 
 
 def test_a_wrong_override_is_refused(tmp_path: Path) -> None:
@@ -114,8 +112,7 @@ def test_the_end_of_a_run_is_held_until_the_step_that_it_needs(tmp_path: Path) -
     assert (held.code, 'the run can\'t end: rule always needs "2" first' in held.err) == (75, True), held.err
     assert "rdc: to decide that: " in held.err
     assert place.run("resume").code == 75, "it stays held"
-    status = place.run("status")
-    assert "HELD at STOP" in status.out
+    assert "HELD at STOP" in place.run("status").out
     ended = place.run("resume", "--override", "always", "--note", "nothing to clean")
     assert (ended.code, ended.last) == (1, "rdc: STOP gave up")
     assert "rule always was overridden for the end of the run" in ended.err

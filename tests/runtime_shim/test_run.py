@@ -71,8 +71,7 @@ def test_waits_answers_and_goes_on(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
     waiting = place.run("run")
     assert (waiting.code, waiting.last) == (75, "rdc: WAITING 2 Review")
-    command = f"{place.script} answer 2 pass"
-    assert command in waiting.err
+    assert f"{place.script} answer 2 pass" in waiting.err
     assert place.run("resume").code == 75
     for words, message in (
         (("answer", "1", "pass"), "1 is not waiting for an answer; 2 is"),
@@ -153,8 +152,7 @@ def test_state_dir_and_start_directory(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("2"), "2": shell("pwd > log", "COMPLETE")}))
     other = tmp_path / "other"
     other.mkdir()
-    waiting = place.run("run", "--state-dir", "my state")
-    assert "answer 1 pass --state-dir 'my state'" in waiting.err
+    assert "answer 1 pass --state-dir 'my state'" in place.run("run", "--state-dir", "my state").err
     assert not (tmp_path / ".rdc").exists()
     (tmp_path / "answers").write_text("pass\n")
     words = ("resume", "--state-dir", "../my state", "--answers", "../answers")
@@ -329,8 +327,7 @@ def test_a_question_is_shown_with_the_answer_that_was_given(tmp_path: Path, word
     (tmp_path / "answers").write_text(f"1 {outcome}\n2 {outcome}\n")
     assert f"\n  {word} (answered" in place.run("run", "--dry-run", "--answers", "answers").out
     result = place.run("run", "--answers", "answers", "--events", "events")
-    shown = [line.split()[0] for line in result.err.splitlines() if "answered by" in line]
-    assert shown == [word, outcome.upper()]
+    assert [line.split()[0] for line in result.err.splitlines() if "answered by" in line] == [word, outcome.upper()]
     assert place.walk() == [f"1 {outcome}", f"2 {outcome}"]
     events = [json.loads(line) for line in place.text("events").splitlines()]
     assert [event["outcome"] for event in events if "outcome" in event] == [outcome, outcome]

@@ -251,8 +251,7 @@ def test_assumed_outcome(tmp_path: Path, assume: str) -> None:
     kill(runner)
     os.killpg(int(place.wait_for("pid")), signal.SIGKILL)
     wait_until(lambda: all(is_gone(pid) for pid in pids(place)))
-    result = place.run("resume", "--assume", assume)
-    assert result.code == (0 if assume == "pass" else 1)
+    assert place.run("resume", "--assume", assume).code == (0 if assume == "pass" else 1)
     assert place.walk()[0] == f"1 {assume}"
     (line,) = (line for line in place.run("status").out.splitlines() if line.startswith(f"  {assume.upper()}  1 Work"))
     assert line.endswith(", as assumed")

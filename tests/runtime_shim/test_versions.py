@@ -28,7 +28,7 @@ def test_state_of_another_program(tmp_path: Path) -> None:
             assert all(each in refused.err for each in ("added: 4", "changed: 3", "resume --adopt"))
             assert refused.last == "rdc: error: this run belongs to a different version of this program"
         assert "WAITING" in place.run("status").out
-        assert facts_of(place)["next"] == facts_of(place, "--adopt")["next"] == [f"{place.script} resume --adopt"]
+        assert facts_of(place)["next"] == [f"{place.script} resume --adopt"]
     assert codes(place, "resume --adopt", "answer 2 pass", "resume") == [75, 0, 0]
     assert place.text("log") == "one\nnew\nfour\n"
     assert [record["kind"] for record in place.records()].count("adopt") == 1
@@ -181,13 +181,13 @@ def test_what_run_and_status_propose_for_another_version_works(tmp_path: Path) -
     gone = place.run("run")
     assert "resume" not in gone.err, "it does not have the step at which the run stands"
     assert "deploy.py reset\n" in gone.err
-    assert facts_of(place, "--adopt")["next"] == [f"{place.script} reset"]
+    assert facts_of(place)["next"] == [f"{place.script} reset"]
     place.write(other_program(**{"3": shell("true", "COMPLETE")}))
     refused = place.run("run")
     assert refused.last == "rdc: error: an unfinished run of a different version of this program is at step 2"
     assert "deploy.py resume --adopt\n" in refused.err
-    assert "different version" in place.run("status", "--adopt").out
-    assert facts_of(place, "--adopt")["next"] == [f"{place.script} resume --adopt"]
+    assert "different version" in place.run("status").out
+    assert facts_of(place)["next"] == [f"{place.script} resume --adopt"]
     assert place.run("resume", "--adopt").code == 75
 
 
@@ -196,7 +196,7 @@ def test_what_status_proposes_for_a_command_of_another_version_works(tmp_path: P
     place.run("run")
     time.sleep(0.1)
     place.write(program({"1": shell("kill -9 $PPID", "STOP", placeholders={"{N}": "N"})}, {"N": 1}))
-    facts = json.loads(place.run("status", "--adopt", "--json").out)
+    facts = json.loads(place.run("status", "--json").out)
     assert [command.split(" ", 1)[1] for command in facts["next"]] == [
         f"resume --adopt {how}" for how in ("--rerun-interrupted", "--assume pass", "--assume fail")
     ]

@@ -89,8 +89,7 @@ def test_what_an_agent_puts_in_place_of_its_report_is_not_followed_nor_waited_fo
     assert place.run("resume").code == 0
     assert reports(place) == {"notes.md": "# GOOD\n"}, "it is written later"
     for plant in ("ln -s ../../../victim", "mkfifo"):
-        done = place.run("run", "--agent", f"{plant} .rdc/deploy/reports/.notes.md.new; echo GOOD")
-        assert done.code == 0
+        assert place.run("run", "--agent", f"{plant} .rdc/deploy/reports/.notes.md.new; echo GOOD").code == 0
         assert reports(place) == {"notes.md": "# GOOD\n"}
         assert not (tmp_path / "victim").exists()
 
@@ -186,8 +185,7 @@ GATES = program(
 
 def test_the_flag_is_spent_on_the_first_gate(tmp_path: Path) -> None:
     place = Compiled(tmp_path, GATES)
-    result = place.run("run", "--human", LOGNAME="ada")
-    assert (result.code, place.walk()) == (75, ["a approved"])
+    assert (place.run("run", "--human", LOGNAME="ada").code, place.walk()) == (75, ["a approved"])
     (done,) = [record for record in place.records() if record["kind"] == "done"]
     assert (done["by"], done["flag"]) == ("ada", "--human")
     assert place.run("resume").code == 75

@@ -148,7 +148,7 @@ if [ -e "$rdc_state/run" ]; then
   load < "$rdc_state/run" || fail "$rdc_state/run is damaged; $rdc_again clean drops it"
   case $rdc_STEP in '' | "$rdc_at") ;; *) fail "the run is at step $rdc_at" ;; esac
   case " $rdc_questions :$rdc_noted" in
-    *" $rdc_at "*:shown) rdc_how='' rdc_given=$rdc_ASSUME$rdc_RERUN; [ -z "$rdc_REPLY" ] || reads "$rdc_REPLY" || fail 'REPLY is yes or no' ;;
+    *" $rdc_at "*:shown) rdc_given=$rdc_ASSUME$rdc_RERUN; [ -z "$rdc_REPLY" ] || reads "$rdc_REPLY" || fail 'REPLY is yes or no' ;;
     *" $rdc_at "* | *:ready) ;;
     *) # the step was interrupted
       rdc_given=$rdc_REPLY rdc_value=$rdc_ASSUME; [ "$rdc_RERUN$rdc_value" ] || [ ! -t 0 ] ||
@@ -168,12 +168,13 @@ while [ -z "$rdc_end" ]; do
     save || fail "cannot write $rdc_state/run$rdc_past"
     [ -z "${rdc_signal-}" ] || { note ready; end 130 "INTERRUPTED before $rdc_at"; }
     export RDC_RUN_ID="$rdc_run" RDC_ATTEMPT=$((rdc_tries + 1))
-    case " $rdc_questions " in *" $rdc_at "*) rdc_how=''; ask ;; *) unset rdc_how; perform ;; esac
+    case " $rdc_questions " in *" $rdc_at "*) ask ;; *) perform ;; esac
   fi
   if [ "$rdc_outcome" = pass ] || [ "$(after pass)" = "$(after fail)" ]; then keep pass; else keep fail; fi
   rdc_past=$rdc_at; flow "$rdc_at:$rdc_outcome"; echo "$rdc_past $rdc_outcome${rdc_end:+, $rdc_end}" >> "$rdc_state/log"
   [ "$rdc_outcome" = pass ] || say "step $rdc_past: $rdc_outcome"
-  rdc_past="; step $rdc_past ended with $rdc_outcome; if the disk is full, free some space, then: $rdc_again${rdc_how- ASSUME=$rdc_outcome}" rdc_outcome=''
+  case " $rdc_questions " in *" $rdc_past "*) rdc_value=" answer it again: $rdc_again" ;; *) rdc_value=": $rdc_again ASSUME=$rdc_outcome" ;; esac
+  rdc_past="; step $rdc_past ended with $rdc_outcome; if the disk is full, free some space, then$rdc_value" rdc_outcome=''
 done
 if [ "$rdc_code" = 0 ]; then rm -f "$rdc_state/failed"
 else [ -s "$rdc_state/failed" ] || keep fail; say "to run the failed step again: $rdc_again retry"; fi

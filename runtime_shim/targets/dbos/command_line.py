@@ -69,7 +69,7 @@ OF_WORKERS: Options = (
     ("start", "--answers", "FILE", "read replies from FILE, one per line: REPLY or STEP REPLY"),
     ("answer approve goto retry resume cancel", "--by", "WHO", "who decides (default: the user)"),
     ("answer approve goto retry resume cancel", "--note", "TEXT", "the reason"),
-    ("answer approve retry resume status", "--adopt", "", "continue a run of another version"),
+    ("answer approve retry resume", "--adopt", "", "continue a run of another version"),
     ("status list report", "--json", "", "print JSON"),
     ("list", "--waiting", "", "only runs that wait for a person"),
     ("list", "--all", "", "also list older runs that ended"),

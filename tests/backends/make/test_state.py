@@ -216,7 +216,8 @@ def test_a_full_disk_is_told_with_what_has_run(tmp_path: Path) -> None:
     asking = Place(tmp_path, question("## 1. Ready", "Ready?", "YES: CONTINUE") + question("## 2. Sure", "Sure?"))
     assert code(asking.make()) == 75
     (tmp_path / STATE / "run.new").mkdir()
-    assert asking.make("REPLY=yes").stdout.endswith(f"{advice}\n"), "it is asked again"
+    again = f"{advice.removesuffix(': make')} answer it again: make\n"
+    assert asking.make("REPLY=yes").stdout.endswith(again), "the answer is lost"
 
 
 def test_git_takes_no_state_and_nobody_else_reads_it(flow: Place) -> None:

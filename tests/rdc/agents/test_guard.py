@@ -79,7 +79,7 @@ def test_commands_that_decide_are_refused(project: Path, command: str) -> None:
     "command",
     [
         *("ls", "", "rdc run ops/deploy.runbook.md run --as mcp", "rdc run ops/deploy.runbook.md resume"),
-        *("rdc status --json", "rdc run f.md status --adopt", "rdc run f.md --dry-run --answers yes.txt"),
+        *("rdc status --json", "rdc run f.md status --all", "rdc run f.md --dry-run --answers yes.txt"),
         *("rdc check ops/deploy.runbook.md", "rdc build --check", "rdc explain RD501 | grep answer"),
         *("git commit -m 'rdc goto 3: explain'", "grep -rn 'rdc goto' docs", "echo rdc goto 3"),
         *("cat rdc.toml rdc.lock ops/deploy.runbook.md", "cp rdc.lock /tmp/copy"),

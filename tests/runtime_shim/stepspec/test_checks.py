@@ -89,8 +89,7 @@ def test_search_ends_with_the_attempt(tmp_path: Path) -> None:
     config = {**output_patterns("(a+)+b")["config"], "executor": "true", "step_timeout_seconds": 1}
     place = compiled(tmp_path, EXECUTE, stage("guardrails"), outputs=["a.md"], config=config)
     began = time.monotonic()
-    result = place.run("run")
-    assert (result.code, place.records()[-1]["how"]) == (1, "the attempt took longer than 1.0 s")
+    assert (place.run("run").code, place.records()[-1]["how"]) == (1, "the attempt took longer than 1.0 s")
     assert time.monotonic() - began < 20
 
 
@@ -116,8 +115,7 @@ def test_json_of_others_is_read_strictly() -> None:
     assert records_in({"a": 1}, "drrs") == records_in([{"a": 1}], "drrs") == [{"a": 1}]
     assert in_utc("9999-12-31T00:00:00Z", 90) == "9999-12-31T00:00:00Z"
     assert in_utc("2026-01-01T00:00:00.500+02:00") == "2025-12-31T22:00:00.500000Z"
-    value = {"a": ["x", {"b": "y"}], "c": 1, "d": "z"}
-    assert strings_in(value, "") == [("a[0]", "x"), ("a[1].b", "y"), ("d", "z")]
+    assert strings_in({"a": ["x", {"b": "y"}], "c": 1, "d": "z"}, "") == [("a[0]", "x"), ("a[1].b", "y"), ("d", "z")]
     assert whole_words("a") == r"(?<!\w)(?:a)(?!\w)"
 
 
