@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := 756574adf786eabaf2cca0cfd0201d137c7d2c243e8d86bd952830fe4f73761f
+override RDC_SHA256 := d80746ad42bcc8a6b08f195e29438dbb6ca91a6dc49a513f6cc88377b7f505b7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 4bc6859bb3fd8149d4659725a85fdba88167c158512f98d5d95960ea08609423
+override RDC_SHA256 := 0686cae7729db22858aba422ca688eef7194ccb63ccdc979a8f7a1173d831f32
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := ae7c49f9a66ac241d5df2cae3f3de1aa6b6d12f389d9974c85dceb1c2c416024
+override RDC_SHA256 := 1b8e4dc6f596a04b275eb9df7d0a4c824d28a502a7ea65933920b158caa14b91
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

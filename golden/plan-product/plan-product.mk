@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 2d493b00214bfb27b419000a62c763179e65d017c8f2cdafaa38c866337fca28
+override RDC_SHA256 := 67cb9b5ba0a233602c751aec353f9272a03930fc86285893fa3958147fefe043
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := 1cb2c9ed41fe2607e7a9c1ca029236157d043faef14342a05e2e2679d5b82405
+override RDC_SHA256 := a5bcf253b1ad2c95dc3bd5d21bea7a263da5aaa3ceceaa23681aaf1ce0672075
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

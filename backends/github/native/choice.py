@@ -179,11 +179,12 @@ class Runbook(Written, frozen=True, dict=True):
     @cached_property
     def jobs(self) -> Sequence[Job]:
         """The only job."""
+        steps = tuple(self._steps())
         return (
             Job(
                 id=self.program.kind,
                 name=self._title,
-                steps=tuple(self._steps()),
+                steps=steps,
                 environment=self.options.environment or "",
                 permissions=tuple(self._permissions(steps)),
                 env={**self._own_variables(self.plan.program.nodes), **self.options.env},
