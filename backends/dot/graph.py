@@ -257,8 +257,7 @@ def name(text: str) -> str:
 
 def label(lines: Iterable[str]) -> str:
     """Return lines as a label or tooltip."""
-    text = "\n".join(map(printable, lines))
-    return '"' + _quoted(text).replace("&", "&amp;").replace("\n", "\\n") + '"'
+    return '"' + _quoted("\n".join(map(printable, lines))).replace("&", "&amp;").replace("\n", "\\n") + '"'
 
 
 def attributes(values: Mapping[str, str]) -> str:

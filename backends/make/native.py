@@ -65,8 +65,7 @@ def state_of(program: Program, options: MakeOptions) -> str:
 
 def _identity(program: Program) -> str:
     """Return the identity of a program: a digest of all its sources (R4)."""
-    parts = [__version__, *(source.sha256 for source in program.sources)]
-    return sha256_of("\n".join(parts))[:32]
+    return sha256_of("\n".join([__version__, *(source.sha256 for source in program.sources)]))[:32]
 
 
 def tail(identity: str, state: str, steps: str, questions: str, counters: str) -> str:

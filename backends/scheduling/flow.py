@@ -218,8 +218,7 @@ class Flow:
             earlier = every(earlier, negation(holds))
 
     def _tests(self, place: Place, edge: Edge) -> Condition:
-        tests = counter_tests(edge)
-        return every(*(self._test(place, test) for test in tests))
+        return every(*(self._test(place, test) for test in counter_tests(edge)))
 
     def _test(self, place: Place, test: CounterTest) -> Condition:
         return some(*(every(when, self._compare(value, test)) for when, value in self.values(place, test.register)))

@@ -73,8 +73,7 @@ def quoted(text: str) -> str:
 def tag(info: str, otherwise: str = "text") -> str:
     """Return the info string for a block that is only shown."""
     words = _LANGUAGE.sub(" ", info).split()
-    language = words[0] if words and words[0] != "prompt" else otherwise
-    return f"{language} prompt"
+    return f"{words[0] if words and words[0] != 'prompt' else otherwise} prompt"
 
 
 def shown(code: str, language: str) -> str:

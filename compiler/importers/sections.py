@@ -84,9 +84,8 @@ def are_unordered(title: str, sections: Sequence[Section]) -> bool:
     once = Counter(verbs)
     steps = sum(words.is_step(one.title) and once[verb] == 1 for one, verb in zip(sections, verbs, strict=True))
     texts = (text for one in sections for text in (one.title, *(piece.plain for piece in one.pieces[:1])))
-    order = steps + 2 * sum(map(words.is_ordered, texts))
-    cases = sum(words.is_case(section.title) for section in sections)  # a case may be part of a sequence
-    count = len(sections) - (cases + 1) // 2
+    order = steps + 2 * sum(map(words.is_ordered, texts))  # a case may be part of a sequence
+    count = len(sections) - (sum(words.is_case(section.title) for section in sections) + 1) // 2
     return count > 1 and (words.is_manual(title) or order * 2 < count)
 
 

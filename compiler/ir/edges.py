@@ -161,8 +161,7 @@ class Edge(Struct, frozen=True, gc=False):
             return ""
         if len(written) == 1 and not written[0].step:  # the usual case
             return written[0].action
-        output = "".join(f"{part}{', ' if part.action else ': '}" for part in written)
-        return output[:-2]
+        return "".join(f"{part}{', ' if part.action else ': '}" for part in written)[:-2]
 
 
 def may_follow(edge: Edge, word: str | None) -> bool:

@@ -126,8 +126,7 @@ def _leaves(name: str) -> bool:
 
 def _shown(source: Source, name: str) -> str:
     """Return a document's path in messages: relative to the same folder as the referring document's path."""
-    base = source.path.removesuffix(source.name) if source.path.endswith(source.name) else ""
-    return base + name
+    return (source.path.removesuffix(source.name) if source.path.endswith(source.name) else "") + name
 
 
 def _outside(reference: str, noun: str, problem: str) -> FileIssue:

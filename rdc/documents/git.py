@@ -64,8 +64,7 @@ def checked_out(revision: str, file: str) -> Iterator[CheckedOut]:
         RevisionError: There is no git, no repository, no such revision, or no such file.
     """
     place = Path(os.path.realpath(file))  # of a link: its target, which may be in another repository
-    folder = next(above for above in place.parents if above.is_dir())  # it may no longer exist
-    top = _top(folder)
+    top = _top(next(above for above in place.parents if above.is_dir()))  # the folder may be gone
     if not place.is_relative_to(os.path.realpath(top)):
         raise RevisionError("the files of its repository are in another place")
     name = place.relative_to(os.path.realpath(top)).as_posix()

@@ -249,8 +249,7 @@ class LocalRuns:
     def entries(self) -> tuple[RunEntry, ...]:
         """Return the runs: the current ones, then the archived ones, each from the newest."""
         found = sorted(self._places(), key=lambda one: one.entry.until, reverse=True)
-        listed = sorted((one.entry for one in found), key=lambda entry: entry.is_archived)
-        return tuple(listed[:MOST_RUNS])
+        return tuple(sorted((one.entry for one in found), key=lambda entry: entry.is_archived)[:MOST_RUNS])
 
     def run(self, key: str) -> AnyRun:
         """Return the run with a key; raise KeyError without one."""

@@ -58,8 +58,7 @@ class Lines:
         if position.line >= len(self.rows):
             return len(self.rows), len(self.rows[-1]) + 1
         offset = max(position.character - self._shift * (position.line == 0), 0)
-        wide = self._wide_in(position.line)
-        starts = [index + before for before, index in enumerate(wide)]
+        starts = [index + before for before, index in enumerate(self._wide_in(position.line))]
         return position.line + 1, min(offset - bisect_left(starts, offset), len(self.rows[position.line])) + 1
 
     def before(self, position: Position) -> str:

@@ -130,8 +130,7 @@ class _Round(Struct, frozen=True):
 
 
 def _codes(compilation: Compilation, *, errors: bool = False) -> list[str]:
-    found = compilation.diagnostics
-    return [item.code for item in found if not errors or item.severity is Severity.ERROR]
+    return [item.code for item in compilation.diagnostics if not errors or item.severity is Severity.ERROR]
 
 
 def meaning(one: Compilation) -> tuple[object, ...]:

@@ -180,8 +180,7 @@ def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
     if not found.transitions:  # for example a specification
         yield "the document has no transitions"
         return
-    taken = found.transitions - len(found.untaken)
-    yield f"{taken} of {many(found.transitions, 'transition')} taken"
+    yield f"{found.transitions - len(found.untaken)} of {many(found.transitions, 'transition')} taken"
     for item in found.untaken:
         yield f"  not taken: {_transition(program, item)}"
         yield f"    {_advice(program, item)}"

@@ -150,8 +150,7 @@ class Approvals(Runbook, frozen=True, dict=True):
 
     def _checks_out(self, part: Part) -> bool:
         """Return whether a part checks out the repository: the first with commands, or all without the workspace."""
-        again = not self._carries_all or not part.source
-        return self.options.checkout and bool(part.commands) and again
+        return self.options.checkout and bool(part.commands) and (not self._carries_all or not part.source)
 
     def _keeps(self, part: Part) -> bool:
         return bool(self.options.carried) and any(one.commands and one.source is part for one in self.parts)

@@ -265,7 +265,7 @@ def _listed(what: str, names: list[str]) -> str:
 def options_of(
     source: Source, read: Reading | Data | None, known: Sequence[Option[Any]], *, has_model: bool = True
 ) -> tuple[Options, list[Diagnostic]]:
-    """Return the options under `rdc`, and the problems with them; a model reports it if it is no mapping."""
+    """Return the options under `rdc`, and the problems with them; a model reports it if it isn't a mapping."""
     if read is None or "rdc" not in read.values or (has_model and not isinstance(read.values["rdc"], dict)):
         return Options(), []
     place = OptionSource("RD013", source.path, read.spans["rdc",])

@@ -90,8 +90,7 @@ def bare_condition(source: Source, marker: Line) -> Iterator[Diagnostic]:
 
 def of_another_step(source: Source, heading: Line, parent: int) -> Diagnostic:
     """Return the diagnostic for a sub-step with another step's number."""
-    label = f"{heading.get('number')}{heading.get('letter')}"
-    problem = f"sub-step {label} is in step {parent}"
+    problem = f"sub-step {heading.get('number')}{heading.get('letter')} is in step {parent}"
     remedy = f"renumber it {parent}{heading.get('letter')}"
     fix = Fix.by(heading.within("number"), str(parent))
     return Diagnostic("RD717", source.path, heading.span, problem, remedy, fix=fix)

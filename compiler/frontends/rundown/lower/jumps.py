@@ -41,8 +41,7 @@ def enter_substep(frame: Frame, ref: StepRef) -> Arrival:
     """Enter a substep without changing its step."""
     if ref.is_leaf:
         return Arrival(frame.entry(ref))
-    effects = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
-    return Arrival(frame.runbook_ids[ref.label][0], effects)
+    return Arrival(frame.runbook_ids[ref.label][0], ((Set(frame.retries(ref), 0),) if ref.has_retry else ()))
 
 
 def _forget(frame: Frame, step: Step) -> tuple[Effect, ...]:

@@ -142,8 +142,7 @@ def unchecked_work(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 def unknown_step(settings: StepSettings, known: Iterable[str]) -> Diagnostic:
     """Return the diagnostic for an unknown step, with the nearest known name as a hint."""
-    hint = did_you_mean(settings.step, known)
-    problem = f"there is no step `{settings.step}`{hint}"
+    problem = f"there is no step `{settings.step}`{did_you_mean(settings.step, known)}"
     return settings.place().finding(problem, f"use a step's number or name, or `{EVERY}` for all steps")
 
 
