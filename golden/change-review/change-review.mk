@@ -18,7 +18,7 @@
 # The state directory is .rdc/examples.playbooks.change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.playbooks.change-review.py
-override RDC_SHA256 := d80746ad42bcc8a6b08f195e29438dbb6ca91a6dc49a513f6cc88377b7f505b7
+override RDC_SHA256 := afc2a9a138ed74c8270afec4268d2f38e5d2f3bbf2071291b1f10b4711340483
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -15,7 +15,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a  -
+#   d208e754933a537cfc9355f6f81d13e92c43d3aa94ca5981a7ac25eab7acc89f  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -177,11 +177,11 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a).
+# The runtime of rdc 0.1.0, edition agents (sha256 d208e754933a537cfc9355f6f81d13e92c43d3aa94ca5981a7ac25eab7acc89f).
 # The playbook ends here, and you can stop reading. Up to the last END line, 6,495 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6496 lines, sha256 333da4c973c141b5d670f4810b8b2318e732dfa1170b7b805770ad200c02ee8d
+# --- 6496 lines, sha256 6acd7ae21f3f1898482e6062d9d9838cb2509a42caba9bc7e91ce4bc8e8e32ea

@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   d7136564832a7cb6eda9ce095a5775b0d6985bc7ed536ccb5005f91a92fe0c3f  -
+#   0b3b2df70f819fd702fc5ac4a072840140cb93e988bec2a9fbc9ff2545a3d85b  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   7d38e09ded97888e4b11429d3c8ca6d9792c7198a7d8ad0a0c1478779d2b1a03  -
 #
@@ -117,7 +117,7 @@ Look for
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 d7136564832a7cb6eda9ce095a5775b0d6985bc7ed536ccb5005f91a92fe0c3f).
+# The runtime of rdc 0.1.0, edition values (sha256 0b3b2df70f819fd702fc5ac4a072840140cb93e988bec2a9fbc9ff2545a3d85b).
 # The part for workers: dbos-values (sha256 7d38e09ded97888e4b11429d3c8ca6d9792c7198a7d8ad0a0c1478779d2b1a03).
 # The runbook ends here, and you can stop reading. Up to the last END line, 6,827 lines are the same in every worker
 # with these hashes. `rdc runtime values` and `rdc runtime dbos-values` print them. The lines after that start the
@@ -126,4 +126,4 @@ Look for
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6830 lines, sha256 9ca072085cf2d368d863ddf7f0e41b0c15577f47fe1c6d20a01d20da62563ce3
+# --- 6830 lines, sha256 288104d46e87d8ecc1babc0f0783395021d2e6edbe845a5568aa401a933eba3b

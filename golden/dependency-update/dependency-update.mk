@@ -15,7 +15,7 @@
 # The state directory is .rdc/examples.workflows.dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.workflows.dependency-update.py
-override RDC_SHA256 := 0686cae7729db22858aba422ca688eef7194ccb63ccdc979a8f7a1173d831f32
+override RDC_SHA256 := 89b95cd65fc309a936f001b62f7d1f138f10ed2bde5eb1dedfddf5fcc4ea8d53
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

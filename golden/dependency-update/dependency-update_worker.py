@@ -10,7 +10,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a  -
+#   d208e754933a537cfc9355f6f81d13e92c43d3aa94ca5981a7ac25eab7acc89f  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   8fc8199e5b7068565ed7a85aa5966f4979a7c5a489d67e344e4118649cf799a5  -
 #
@@ -300,7 +300,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a).
+# The runtime of rdc 0.1.0, edition agents (sha256 d208e754933a537cfc9355f6f81d13e92c43d3aa94ca5981a7ac25eab7acc89f).
 # The part for workers: dbos-agents (sha256 8fc8199e5b7068565ed7a85aa5966f4979a7c5a489d67e344e4118649cf799a5).
 # The workflow ends here, and you can stop reading. Up to the last END line, 8,610 lines are the same in every worker
 # with these hashes. `rdc runtime agents` and `rdc runtime dbos-agents` print them. The lines after that start the
@@ -309,4 +309,4 @@ Task:
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 8613 lines, sha256 a336b0291e6322be771e5dba0c1f63dd7a8e73bb78764e842590c1df854753cd
+# --- 8613 lines, sha256 d3e0199f31e562583ea70fb88bbf35d325ec2c555266057e6de2f87dd44a4d63

@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.hello-steps.py
-override RDC_SHA256 := 1b8e4dc6f596a04b275eb9df7d0a4c824d28a502a7ea65933920b158caa14b91
+override RDC_SHA256 := 41906ba7759db9b503cde90ab8670666e2c091e02972c2138c3e1e53964376df
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   5d9517f2fc1b77971d6c49318ed6504f6abc652185c2c4759331611ff93c0159  -
+#   7a96225f2585fe329b11ae8e56e4ea1c73c931255d0a287aa298c6182ea711f3  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -111,11 +111,11 @@ rm -f server/tmp/* && echo "tmp is empty"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 5d9517f2fc1b77971d6c49318ed6504f6abc652185c2c4759331611ff93c0159).
+# The runtime of rdc 0.1.0, edition commands (sha256 7a96225f2585fe329b11ae8e56e4ea1c73c931255d0a287aa298c6182ea711f3).
 # The runbook ends here, and you can stop reading. Up to the last END line, 2,815 lines are the same in every program
 # with this hash. `rdc runtime commands` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 2816 lines, sha256 a6c6fcf71c9ffea4b2cb281b658696665773bda07ad1288e888c12ccf4fb3680
+# --- 2816 lines, sha256 3b429cdd0220d99b1fd329c0a12f4ea8aea54576ecfe721c6d5f3009538ee65d

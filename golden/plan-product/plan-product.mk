@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.specifications.plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.specifications.plan-product.py
-override RDC_SHA256 := 67cb9b5ba0a233602c751aec353f9272a03930fc86285893fa3958147fefe043
+override RDC_SHA256 := ec1e9f08911d8f0b7d12e7d9e1cc40aad45e3a0aba61573d1a14702a3b80d5bd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

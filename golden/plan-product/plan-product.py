@@ -13,7 +13,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   86b5e6790dad367aa278fbfc9197d6b740ffb7b94256557ee80c9a6b2a7d316f  -
+#   961c9d5de4170b190698a5a5892135faa1f02959af36fe5580eb1f19fb4b9431  -
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -143,11 +143,11 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 86b5e6790dad367aa278fbfc9197d6b740ffb7b94256557ee80c9a6b2a7d316f).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 961c9d5de4170b190698a5a5892135faa1f02959af36fe5580eb1f19fb4b9431).
 # The specification ends here, and you can stop reading. Up to the last END line, 6,834 lines are the same in every
 # program with this hash. `rdc runtime stepspec` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6835 lines, sha256 c2552248364eeb07ebedd1e296a970378502f0a5ce97e574fe7717e4b0b9ef91
+# --- 6835 lines, sha256 663f197ff9ecb86f4b60951b278d04b4ca86631ec4db4d36c0cea6e045e0f614

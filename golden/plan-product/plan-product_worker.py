@@ -12,7 +12,7 @@
 # Read only the lines that are not between BEGIN and END. Those between them are the runtime, the same text in every
 # worker with the same hash. To check them without rdc (with `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   86b5e6790dad367aa278fbfc9197d6b740ffb7b94256557ee80c9a6b2a7d316f  -
+#   961c9d5de4170b190698a5a5892135faa1f02959af36fe5580eb1f19fb4b9431  -
 #   sed -n '/^# BEGIN WORKER$/,/^# END WORKER$/p' FILE | sha256sum
 #   283f9ac98390ef85bdd7b946def4bbb5dad3b6b7bad3a08084b370640386e8cf  -
 #
@@ -161,7 +161,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition stepspec (sha256 86b5e6790dad367aa278fbfc9197d6b740ffb7b94256557ee80c9a6b2a7d316f).
+# The runtime of rdc 0.1.0, edition stepspec (sha256 961c9d5de4170b190698a5a5892135faa1f02959af36fe5580eb1f19fb4b9431).
 # The part for workers: dbos-stepspec (sha256 283f9ac98390ef85bdd7b946def4bbb5dad3b6b7bad3a08084b370640386e8cf).
 # The specification ends here, and you can stop reading. Up to the last END line, 9,014 lines are the same in every
 # worker with these hashes. `rdc runtime stepspec` and `rdc runtime dbos-stepspec` print them. The lines after that
@@ -170,4 +170,4 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 9017 lines, sha256 8d573c0dc0770e1464489bf7be24a5d8ce88fc6ea9056b8b32617a5ab98a5f9b
+# --- 9017 lines, sha256 44c0cd43254beffabbfc2f6be54e460f2ec1fd63c23cd56343f0701fee3cc8d0

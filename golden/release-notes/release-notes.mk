@@ -14,7 +14,7 @@
 # The state directory is .rdc/examples.programs.release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/examples.programs.release-notes.py
-override RDC_SHA256 := a5bcf253b1ad2c95dc3bd5d21bea7a263da5aaa3ceceaa23681aaf1ce0672075
+override RDC_SHA256 := 432525ded259716b08705b3d5706881e2fbf746cea36395f6daca2e9799874b1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@
 # program with the same hash. `-O runtime=shared` puts them into a separate file. To check them without rdc (with
 # `shasum -a 256` on macOS):
 #   sed -n '/^# BEGIN RUNTIME$/,/^# END RUNTIME$/p' FILE | sha256sum
-#   efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a  -
+#   d208e754933a537cfc9355f6f81d13e92c43d3aa94ca5981a7ac25eab7acc89f  -
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
@@ -161,11 +161,11 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 efbb386e620fcd126653803afeb97734064da43c649d406c07b68fa8852e934a).
+# The runtime of rdc 0.1.0, edition agents (sha256 d208e754933a537cfc9355f6f81d13e92c43d3aa94ca5981a7ac25eab7acc89f).
 # The program ends here, and you can stop reading. Up to the last END line, 6,495 lines are the same in every program
 # with this hash. `rdc runtime agents` prints them. The lines after that start the program.
 # To check the whole file, run `rdc verify FILE`.
 # ---------------------------------------------------------------------------------------------------------------------
 # BEGIN RUNTIME
 # --- runtime_shim/engine/program.py
-# --- 6496 lines, sha256 0a7cfb1f29fafe9281c09c9499a329ab9dc3b7c04f39c35b01f298cd80640205
+# --- 6496 lines, sha256 a28567b5e0850164eab1f8d3e87e1ca820d05a16266eae1f38bf4fcbdc335d08

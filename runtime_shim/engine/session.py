@@ -234,7 +234,7 @@ class Session:
     def read(self, begins: bool = False) -> "State | None":
         """Return the state. Refuse that of another program, or to start beside an unfinished run."""
         old, about, reset = self.read_state(), self.program, f"to archive it:  {self.call('reset')}"
-        if old is None and not begins:
+        if old is None and not (begins or self.options.command == "status"):
             where = "go to the folder where it started, or name its --state-dir"
             raise UsageError(f"no run has started here ({self.store.folder}); {where}")
         if old is None or (begins and old.condition in ENDED):

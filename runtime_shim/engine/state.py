@@ -286,9 +286,9 @@ def matched(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:
     """Return the new names of the old steps that the new version has."""
     found: dict[str, str] = {}
     for key in FOUND_BY:
-        free: dict[Any, list[str]] = {}
+        free, taken = dict[Any, list[str]](), {*found.values()}
         for step in new:
-            if step[0] not in found.values() and key(step):
+            if step[0] not in taken and key(step):
                 free.setdefault(tuple(key(step)), []).append(step[0])
         for step in old:
             if step[0] not in found and free.get(tuple(key(step))):

@@ -103,7 +103,7 @@ def describe(session: Session, state: "State | None", is_busy: bool) -> Table:
 def status(session: Session) -> int:
     """Print the status, also that of another version's run."""
     is_busy = session.store.is_busy()  # first: it may end in between
-    facts = describe(session, session.read() if session.read_state() else None, is_busy)
+    facts = describe(session, session.read(), is_busy)
     return session.display.say([json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts))
 
 
