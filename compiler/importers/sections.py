@@ -371,9 +371,9 @@ _RULED_OUT = Regex(
     r"|^\W*(?:wrong|bad|deprecated|obsolete|outdated)(?: way| example)?\W*?(?:[:\])]|$)"
 )
 """Matches a sentence or a heading that forbids something, or is about a wrong or an old way."""
-_NOT_TO = r"(?i)(?:\b(?:not|never)|n['’]t) (?:\w+ )?(?:do|execute|run|use"
-_USES = Regex(rf"{_NOT_TO})\b")
-_FORBIDS = Regex(rf"{_NOT_TO} (?:it|th(?:is|[eo]se|at|em)|the following))\b|\b(?:this|these):\W*$")
+_NOT_TO = r"(?i)(?:\b(?:not|never)|n['’]t) (?:\w+ )?"
+_USES = Regex(rf"{_NOT_TO}(?:do|execute|run|use)\b")
+_FORBIDS = Regex(rf"{_NOT_TO}(?:do|execute|run|use (?:it|th(?:is|[eo]se|at|em)|the following))\b|\b(?:this|these):\W*$")
 
 
 def rules_out(*plain: str, code: str = "", heading: str = "") -> bool:

@@ -10,10 +10,10 @@ from typing import Any
 from msgspec import Struct
 
 from backends.base import Backend, CallReason, Companion
+from backends.common.command import read_command
 from backends.common.remarks import listed
 from compiler.diagnostics.model import Diagnostic
 from compiler.project.project import project_around
-from compiler.text.regex import Regex
 from compiler.text.source import sha256_of
 from rdc.output.generate import Product
 from rdc.output.paths import OF_GITHUB, Output, collisions, has_mark
@@ -183,14 +183,14 @@ def _clashes(mains: Sequence[Output], companions: Sequence[PlacedFile]) -> Itera
             yield _clash(own, f"{other.output.source} and {own.source} both need {path}, with different content")
 
 
-_CALLED = Regex(rb"\n#   rdc compile .* -O caller=(\w+) ")
-_PURPOSES = {b"make": "the program of a Makefile", b"github": "the program of a workflow"}
+_PURPOSES = {"make": "the program of a Makefile", "github": "the program of a workflow"}
 
 
 def _purpose(data: bytes) -> str:
     """Return the purpose of a generated file, which the command in its header shows."""
-    found = _CALLED.search(data.partition(b"\n\n")[0])
-    return _PURPOSES.get(found[1] if found else b"", "a program for people")
+    lines = data.partition(b"\n\n")[0].decode(errors="replace").split("\n")
+    commands = filter(None, (read_command(line.removeprefix("#   ")) for line in lines))
+    return _PURPOSES.get(next((one.options.get("caller", "") for one in commands), ""), "a program for people")
 
 
 def broken(layout: Layout) -> Iterator[Diagnostic]:
